@@ -10,6 +10,7 @@ use crate::cli::progress::{Progress, Snapshot, TimeLeft};
 use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
 use crate::model::OutcomeKind;
+use crate::pipeline::RecentUrl;
 
 /// The interval of progress updates.
 const LOOK: Duration = Duration::from_millis(200);
@@ -65,7 +66,8 @@ impl Monitor {
             self.progress.update(&snapshot, self.watch.latest().as_deref());
             self.host.show(&snapshot);
             if Instant::now() >= next_status {
-                self.tell(&snapshot, RunState::Running);
+                let is_paused = self.watch.pause_switch().is_paused();
+                self.tell(&snapshot, if is_paused { RunState::Paused } else { RunState::Running });
                 next_status = Instant::now() + STATUS;
             }
             tokio::select! {
@@ -77,11 +79,12 @@ impl Monitor {
         self
     }
 
-    /// Writes the last `status.json` and stops the dashboard.
-    pub fn end(mut self, state: RunState) {
+    /// Writes the last `status.json` and releases the folder. Returns the dashboard, which shows the end.
+    pub fn end(mut self, state: RunState) -> Option<Dashboard> {
         let snapshot = self.snapshot();
         self.host.show(&snapshot);
         self.tell(&snapshot, state);
+        self.dashboard
     }
 
     fn snapshot(&mut self) -> Snapshot {
@@ -102,6 +105,7 @@ impl Monitor {
             bytes: totals.bytes,
             memory_bytes: resident_bytes(),
             left: self.left(counts.pages, counts.queued),
+            paused: self.watch.pause_switch().is_paused(),
         }
     }
 
@@ -137,12 +141,8 @@ impl Monitor {
         StatusFile {
             pages_per_second: snapshot.pages_per_second,
             frontier_bytes: self.watch.frontier_bytes(),
-            recent: self
-                .watch
-                .recent()
-                .into_iter()
-                .map(|recent| RecentLine { url: recent.url, outcome: recent.outcome, reason: recent.reason })
-                .collect(),
+            recent: self.watch.recent().into_iter().map(recent_line).collect(),
+            failures: self.watch.failures().into_iter().map(recent_line).collect(),
             waiting: self
                 .watch
                 .waiting(MOST_WAITING)
@@ -157,4 +157,9 @@ impl Monitor {
             ..StatusFile::now(state, &self.watch.totals(), &self.watch.counts(), &self.watch.index())
         }
     }
+}
+
+fn recent_line(url: RecentUrl) -> RecentLine {
+    let RecentUrl { url, outcome, reason, detail, duplicate_of } = url;
+    RecentLine { url, outcome, reason, detail, duplicate_of }
 }

@@ -56,6 +56,9 @@ pub struct Snapshot {
     /// The time that is left, if it can be told.
     #[serde(skip)]
     pub left: Option<TimeLeft>,
+    /// Whether the crawl is paused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
 }
 
 /// An estimate of the time until a crawl ends.
@@ -192,6 +195,7 @@ pub fn bar_lines(now: &Snapshot, latest: Option<&str>, width: usize) -> [String;
     let rate = duplicate_rate(now.stored, now.near_duplicates, now.exact_duplicates);
     let first = [
         Some(clock(now.elapsed)),
+        now.paused.then(|| "paused".to_owned()),
         Some(format!("{} pages", thousands(now.fetched))),
         Some(format!("{:.1}/s", now.pages_per_second)),
         Some(format!("{} queued on {} sites", thousands(now.queued), thousands(now.origins))),
@@ -231,8 +235,9 @@ fn plain_parts(now: &Snapshot) -> [String; 2] {
         .map_or(String::new(), |rate| format!(" ({} duplicates)", percent(rate)));
     [
         format!(
-            "{}  {} pages  {:.1}/s  queue {} on {} sites  in flight {}",
+            "{}{}  {} pages  {:.1}/s  queue {} on {} sites  in flight {}",
             clock(now.elapsed),
+            if now.paused { "  paused" } else { "" },
             thousands(now.fetched),
             now.pages_per_second,
             thousands(now.queued),
@@ -284,6 +289,7 @@ mod tests {
             bytes: 24_536_000,
             memory_bytes: 120 << 20,
             left: None,
+            paused: false,
         }
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::{oneshot, watch};
 use crate::cli::args::RunFlags;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::{EngineKind, ProgressMode};
-use crate::cli::dashboard::{self, Dashboard};
+use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::host::Host;
 use crate::cli::monitor::{CrawlLimits, Monitor};
@@ -65,11 +65,12 @@ pub(super) fn run(
             return Err(error);
         }
     };
-    let code = exit_code(settings, &ending, signals.exit_code());
+    let signalled = signals.exit_code();
+    let code = exit_code(settings, &ending, signalled);
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     // Before the monitor releases the folder, so that a change by `ndcrawl rules` is not overwritten.
     rule_file::save(&settings.out.dir, &ending.rules)?;
-    monitor.end(state);
+    let dashboard = monitor.end(state);
     crawl_file.end(build::stopped(settings, &ending), code)?;
     let is_urgent = signals.is_urgent();
     let nothing_done = finished_before == Some(ending.totals.requests);
@@ -79,7 +80,25 @@ pub(super) fn run(
         warn_of_failures(&ending, hint.as_deref());
     }
     let ended = EndedCrawl { settings, ending: &ending, hint, is_urgent };
-    summarize(ended, code, flags.json, &mut crawl_file, host)
+    let code = summarize(ended, code, flags.json, &mut crawl_file, host)?;
+    // Who has stopped the crawl wants it to end.
+    if let Some(dashboard) = dashboard.filter(|_| signalled.is_none() && is_watched_by_a_person(host)) {
+        write_stderr(&format!("dashboard: stays at {} until Ctrl-C or its button ends it", dashboard.url()));
+        runtime.block_on(async {
+            tokio::select! {
+                () = dashboard.closed() => {}
+                () = signals.next_after_end() => {}
+            }
+        });
+    }
+    Ok(code)
+}
+
+/// Returns whether somebody may look at the dashboard after the crawl, and can end it: both streams are a terminal.
+/// Machines that run jobs may have one, too, and set `CI`.
+fn is_watched_by_a_person(host: &Host) -> bool {
+    let is_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
+    !host.is_embedded() && !is_ci && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// A crawl that is ready to run.
@@ -202,12 +221,14 @@ async fn run_monitored(
     let signalled = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
     let mode = if host.is_embedded() { ProgressMode::None } else { settings.progress_mode() };
     let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
+    let watch = crawl.watch();
+    let controls = CrawlControls { pause: watch.pause_switch(), signals: signalled.clone() };
     let monitor = Monitor::new(
         host.clone(),
         settings.out.dir.clone(),
-        crawl.watch(),
+        watch,
         progress,
-        listener.and_then(|listener| dashboard(settings, listener)),
+        listener.and_then(|listener| dashboard(settings, listener, controls)),
         CrawlLimits { pages: settings.scope.max_pages.filter(|most| *most > 0), time: settings.scope.max_time },
     );
     let (end_monitor, ended) = oneshot::channel();
@@ -219,8 +240,8 @@ async fn run_monitored(
 }
 
 /// Starts the dashboard and prints its URL. The crawl continues without if that fails.
-fn dashboard(settings: &Settings, listener: TcpListener) -> Option<Dashboard> {
-    match Dashboard::start(listener, settings.dashboard.public) {
+fn dashboard(settings: &Settings, listener: TcpListener, controls: CrawlControls) -> Option<Dashboard> {
+    match Dashboard::start(listener, settings.dashboard.public, controls) {
         Ok(dashboard) => {
             write_stderr(&format!("dashboard: {}", dashboard.url()));
             Some(dashboard)

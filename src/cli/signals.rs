@@ -2,35 +2,13 @@
 //! process.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::sync::watch;
 
 use crate::cli::errors::exit;
 use crate::cli::terminal::write_stderr;
 use crate::pipeline::Stop;
-
-/// The signals received.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ReceivedSignals(Arc<SignalState>);
-
-#[derive(Debug, Default)]
-struct SignalState {
-    /// The exit code of the first signal, 0 if none came.
-    code: AtomicU8,
-    times: AtomicU32,
-}
-
-impl ReceivedSignals {
-    pub fn exit_code(&self) -> Option<u8> {
-        Some(self.0.code.load(Ordering::Relaxed)).filter(|code| *code != 0)
-    }
-
-    /// Returns whether a second signal came, so that optional work is skipped.
-    pub fn is_urgent(&self) -> bool {
-        self.0.times.load(Ordering::Relaxed) > 1
-    }
-}
 
 /// The messages after the first and the second signal.
 pub(super) type SignalMessages = [&'static str; 2];
@@ -47,50 +25,97 @@ pub(super) const OF_PAGES: SignalMessages = [
     "stopping: saving the decided pages",
 ];
 
-/// Starts to listen. Must be called within the runtime.
-pub(super) fn listen(stop: watch::Sender<Stop>, told: SignalMessages) -> std::io::Result<ReceivedSignals> {
-    let signalled = ReceivedSignals::default();
+/// The signals received, and what they stop.
+#[derive(Clone, Debug)]
+pub(super) struct ReceivedSignals(Arc<SignalState>);
+
+#[derive(Debug)]
+struct SignalState {
+    stop: watch::Sender<Stop>,
+    /// What is printed, if anything.
+    messages: Option<SignalMessages>,
+    /// The exit code of the first signal, 0 if none came.
+    code: AtomicU8,
+    /// How many came.
+    times: watch::Sender<u32>,
+    /// Whether the run is over: signals end what comes after it, and stop nothing.
+    is_over: AtomicBool,
+}
+
+impl ReceivedSignals {
+    fn new(stop: watch::Sender<Stop>, messages: Option<SignalMessages>) -> Self {
+        let (code, is_over) = (AtomicU8::new(0), AtomicBool::new(false));
+        Self(Arc::new(SignalState { stop, messages, code, times: watch::channel(0).0, is_over }))
+    }
+
+    pub fn exit_code(&self) -> Option<u8> {
+        Some(self.0.code.load(Ordering::Relaxed)).filter(|code| *code != 0)
+    }
+
+    /// Returns whether a second signal came, so that optional work is skipped.
+    pub fn is_urgent(&self) -> bool {
+        *self.0.times.borrow() > 1
+    }
+
+    /// Stops the run as a signal with this exit code does.
+    pub fn raise(&self, code: u8) {
+        let state = &self.0;
+        state.times.send_modify(|times| *times += 1);
+        if state.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let _ = state.code.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+        let is_urgent = self.is_urgent();
+        if let Some(messages) = state.messages {
+            write_stderr(messages[usize::from(is_urgent)]);
+        }
+        state.stop.send_replace(if is_urgent { Stop::Now } else { Stop::Soon });
+    }
+
+    /// Says that the run is over. Waits for the next signal.
+    pub async fn next_after_end(&self) {
+        let mut times = self.0.times.subscribe();
+        self.0.is_over.store(true, Ordering::Relaxed);
+        // The sender lives in this struct.
+        let _ = times.changed().await;
+    }
+}
+
+/// Starts to listen. Must be called within the runtime. The third signal ends the process.
+pub(super) fn listen(stop: watch::Sender<Stop>, messages: SignalMessages) -> std::io::Result<ReceivedSignals> {
+    let received = ReceivedSignals::new(stop, Some(messages));
     let mut signals = SystemSignals::listen()?;
-    let first = signalled.clone();
+    let raised = received.clone();
     tokio::spawn(async move {
-        for times in 1_u32.. {
+        loop {
             let code = signals.next().await;
-            let _ = first.0.code.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
-            first.0.times.store(times, Ordering::Relaxed);
-            match times {
-                1 => {
-                    write_stderr(told[0]);
-                    stop.send_replace(Stop::Soon);
-                }
-                2 => {
-                    write_stderr(told[1]);
-                    stop.send_replace(Stop::Now);
-                }
-                _ => std::process::exit(i32::from(code)),
+            if raised.is_urgent() && !raised.0.is_over.load(Ordering::Relaxed) {
+                std::process::exit(i32::from(code));
             }
+            raised.raise(code);
         }
     });
-    Ok(signalled)
+    Ok(received)
 }
 
 /// Stops a run when the program that embeds it says so, as signals do. Must be called within the runtime.
 pub(super) fn follow(stop: watch::Sender<Stop>, mut asked: watch::Receiver<Stop>) -> ReceivedSignals {
-    let signalled = ReceivedSignals::default();
-    let first = signalled.clone();
+    let received = ReceivedSignals::new(stop, None);
+    let state = received.0.clone();
     tokio::spawn(async move {
         loop {
             let now = *asked.borrow_and_update();
             if now != Stop::Go {
-                first.0.code.store(exit::INTERRUPTED, Ordering::Relaxed);
-                first.0.times.store(if now == Stop::Now { 2 } else { 1 }, Ordering::Relaxed);
-                stop.send_replace(now);
+                state.code.store(exit::INTERRUPTED, Ordering::Relaxed);
+                state.times.send_replace(if now == Stop::Now { 2 } else { 1 });
+                state.stop.send_replace(now);
             }
             if asked.changed().await.is_err() {
                 return;
             }
         }
     });
-    signalled
+    received
 }
 
 /// What the system sends to end a program.

@@ -72,6 +72,9 @@ pub struct StatusFile {
     /// The URLs that got their outcomes last, the newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent: Vec<RecentLine>,
+    /// The URLs that failed last, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<RecentLine>,
     /// How much of its input `dedup` has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadStatus>,
@@ -86,6 +89,12 @@ pub struct RecentLine {
     pub outcome: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The page that it repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<String>,
 }
 
 /// How much of an input was read.
@@ -106,10 +115,19 @@ pub enum RunState {
     /// Running.
     #[default]
     Running,
+    /// Running, but told to fetch nothing for now.
+    Paused,
     /// Finished.
     Finished,
     /// Stopped; can be resumed.
     Stopped,
+}
+
+impl RunState {
+    /// Returns whether the process is said to be at work.
+    pub fn is_alive(self) -> bool {
+        matches!(self, Self::Running | Self::Paused)
+    }
 }
 
 /// The size of the index of stored pages.
@@ -204,10 +222,10 @@ impl StatusFile {
     /// The file of a killed crawl says that it runs. The lock, which ends with its process, corrects that.
     pub fn read(folder: &Path) -> Result<Self, CliError> {
         let status = Self::read_file(folder)?;
-        if status.state == RunState::Running && !status.is_held(folder) {
+        if status.state.is_alive() && !status.is_held(folder) {
             // It may have ended between the two looks.
             let again = Self::read_file(folder)?;
-            return Ok(if again.state == RunState::Running { again.killed() } else { again.with_cause(folder) });
+            return Ok(if again.state.is_alive() { again.killed() } else { again.with_cause(folder) });
         }
         Ok(status.with_cause(folder))
     }
@@ -236,7 +254,7 @@ impl StatusFile {
 
     /// Adds why the crawl ended early, if it has ended and `crawl.json` says so.
     fn with_cause(mut self, folder: &Path) -> Self {
-        if self.state != RunState::Running {
+        if !self.state.is_alive() {
             let crawl = store::read_json_file(&folder.join("crawl.json")).ok().flatten();
             self.cause = crawl.and_then(|crawl| crawl["stopped"].as_str().map(str::to_owned));
         }
@@ -318,10 +336,11 @@ impl StatusFile {
         let ago = age.map_or("at an unknown time".to_owned(), |age| format!("{} ago", span(age)));
         let spent = span(Duration::try_from_secs_f64(self.elapsed_seconds).unwrap_or_default());
         match self.state {
-            RunState::Running if age.is_none_or(|age| age > SILENCE) => {
+            RunState::Running | RunState::Paused if age.is_none_or(|age| age > SILENCE) => {
                 format!("Process {} is silent: last update {ago}, after {spent}; it may have been killed", self.pid)
             }
             RunState::Running => format!("Running for {spent} (process {})", self.pid),
+            RunState::Paused => format!("Paused after {spent} (process {}); the dashboard resumes it", self.pid),
             RunState::Finished => format!("Finished {ago}, after {spent}{}", self.cause_text()),
             RunState::Stopped => format!("Stopped {ago}, after {spent}{}; run it again to resume", self.cause_text()),
         }

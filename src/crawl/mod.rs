@@ -18,7 +18,7 @@
 //! **Shutdown**, in order: the scheduler leases nothing more; fetches in flight end within the grace time; the
 //! dispatcher drains its channel and seals the last batch; the committer commits that batch.
 //!
-//! Public types: [`Crawl`] is a crawl that is ready to run, [`CrawlWatch`] a view of it for other threads,
+//! Public types: [`Crawl`] is a crawl that is ready to run, [`CrawlWatch`] a view of it for other threads, [`PauseSwitch`] its pause,
 //! [`CrawlEnding`] its result. [`rebuild`] restores lost logs from the output folder.
 
 mod commit;
@@ -70,7 +70,7 @@ pub use queue_status::{QueueStatus, RestingOrigin, WaitReason};
 pub use rebuild::{RebuildReport, rebuild};
 pub use run::{Crawl, CrawlSetup, Seed};
 pub use topic::{Example, FocusError, FocusOptions};
-pub use watch::CrawlWatch;
+pub use watch::{CrawlWatch, PauseSwitch};
 
 /// Why a crawl could not go on. Every commit before is whole, so the crawl can be resumed.
 #[derive(Debug, thiserror::Error)]

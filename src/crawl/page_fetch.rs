@@ -29,6 +29,7 @@ pub(super) struct PageFetch {
     /// Limits the long pages that are rendered at the same time.
     pub rendering: Arc<Semaphore>,
     pub stop: watch::Receiver<Stop>,
+    pub paused: watch::Receiver<bool>,
     pub messages: mpsc::Sender<DispatchMessage>,
 }
 
@@ -36,6 +37,21 @@ impl PageFetch {
     /// Returns whether a stop was requested.
     pub fn is_stopped(&self) -> bool {
         *self.stop.borrow() != Stop::Go
+    }
+
+    /// Returns whether the crawl is paused: then no lease begins a request.
+    pub fn is_paused(&self) -> bool {
+        *self.paused.borrow()
+    }
+
+    /// Waits until the crawl is not paused, or a stop is requested.
+    pub async fn until_resumed(&self) {
+        let (mut paused, mut stop) = (self.paused.clone(), self.stop.clone());
+        tokio::select! {
+            // An error says that the crawl is gone, and with it the reason to wait.
+            _ = paused.wait_for(|paused| !paused) => {}
+            _ = stop.wait_for(|stop| *stop != Stop::Go) => {}
+        }
     }
 
     /// Returns whether scope and robots.txt allow a URL. May fetch robots.txt.

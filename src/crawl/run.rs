@@ -43,7 +43,7 @@ use super::spellings::Spellings;
 use super::spider::Spider;
 use super::topic::{self, FocusOptions};
 use super::url_log::StoredUrls;
-use super::watch::CrawlWatch;
+use super::watch::{CrawlWatch, PauseSwitch};
 use super::worker::Worker;
 use super::{CrawlError, queue_status, restore};
 
@@ -103,6 +103,7 @@ pub struct Crawl {
     stage: DecisionStage,
     fetcher: Fetcher,
     resting: Vec<RestingOrigin>,
+    paused: PauseSwitch,
     renderer: Arc<PageReader>,
     normalizer: Normalizer,
     archived: Option<Arc<ArchivedPages>>,
@@ -143,6 +144,7 @@ impl Crawl {
             stage,
             fetcher,
             resting,
+            paused: PauseSwitch::default(),
             renderer: Arc::new(PageReader::new(setup.render, setup.normalizer.clone())),
             normalizer: setup.normalizer,
             archived: setup.archived,
@@ -158,7 +160,12 @@ impl Crawl {
 
     /// Returns a view of the crawl for other threads.
     pub fn watch(&self) -> CrawlWatch {
-        CrawlWatch { live: self.stage.live.clone(), frontier: self.frontier.clone(), fetcher: self.fetcher.clone() }
+        CrawlWatch {
+            live: self.stage.live.clone(),
+            frontier: self.frontier.clone(),
+            fetcher: self.fetcher.clone(),
+            paused: self.paused.clone(),
+        }
     }
 
     /// Crawls until nothing is left, a limit is reached or a stop is requested. Then commits every page that has
@@ -263,6 +270,7 @@ impl Crawl {
             frontier: self.frontier.clone(),
             rendering: Arc::new(Semaphore::new(cores)),
             stop: stop.subscribe(),
+            paused: self.paused.subscribe(),
             messages,
         });
         let prober = Soft404Prober::new(
@@ -329,6 +337,7 @@ impl Crawl {
             external,
             engine,
             stop: stop.subscribe(),
+            paused: self.paused.subscribe(),
             answer_overdue: Instant::now() + SILENCE,
         };
         let seeds = self.seeds.into_iter().map(|seed| seed.url).collect();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 
@@ -36,6 +37,8 @@ pub(super) struct Scheduler {
     /// The task of the external engine. It never ends by itself.
     pub engine: JoinSet<()>,
     pub stop: watch::Receiver<Stop>,
+    /// While this is true, nothing is leased.
+    pub paused: watch::Receiver<bool>,
     /// When the first answer is overdue. It is overdue as soon as one lease has ended without an answer.
     pub answer_overdue: Instant,
 }
@@ -66,6 +69,10 @@ impl Scheduler {
             if let Some(reason) = self.reason_to_stop(ends) {
                 return Ok(reason);
             }
+            if *self.paused.borrow_and_update() {
+                self.await_change(workers, changed, ends).await?;
+                continue;
+            }
             self.retry_early_failures();
             let asked = self.external.as_ref().map_or(0, |engine| engine.count());
             let free = self.limit().saturating_sub(workers.len());
@@ -90,19 +97,31 @@ impl Scheduler {
             let overdue = (!self.worker.fetch.fetcher.has_heard()).then_some(self.answer_overdue);
             let overdue = overdue.filter(|moment| *moment > Instant::now());
             let timer = [due, ends, overdue].into_iter().flatten().min();
-            tokio::select! {
-                () = changed => {}
-                () = sleep_until(timer) => {}
-                _ = self.stop.changed() => {}
-                // Notices a dispatcher that fails while no worker is alive.
-                () = self.worker.fetch.messages.closed() => {}
-                Some(ended) = self.engine.join_next() => ended.map_err(CrawlError::Worker)?,
-                Some(ended) = workers.join_next() => {
-                    ended.map_err(CrawlError::Worker)?;
-                    self.answer_overdue = self.answer_overdue.min(Instant::now());
-                }
+            self.await_change(workers, changed, timer).await?;
+        }
+    }
+
+    /// Waits until something may be done, at the latest until `timer`.
+    async fn await_change(
+        &mut self,
+        workers: &mut JoinSet<()>,
+        changed: Notified<'_>,
+        timer: Option<Instant>,
+    ) -> Result<(), CrawlError> {
+        tokio::select! {
+            () = changed => {}
+            () = sleep_until(timer) => {}
+            _ = self.stop.changed() => {}
+            _ = self.paused.changed() => {}
+            // Notices a dispatcher that fails while no worker is alive.
+            () = self.worker.fetch.messages.closed() => {}
+            Some(ended) = self.engine.join_next() => ended.map_err(CrawlError::Worker)?,
+            Some(ended) = workers.join_next() => {
+                ended.map_err(CrawlError::Worker)?;
+                self.answer_overdue = self.answer_overdue.min(Instant::now());
             }
         }
+        Ok(())
     }
 
     /// Gives URLs that failed before any server had answered another try, once one has.

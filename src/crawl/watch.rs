@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::detect::DeciderStats;
 use crate::fetch::Fetcher;
 use crate::frontier::EmbeddedFrontier;
@@ -11,12 +13,39 @@ use crate::pipeline::{LiveStats, RecentUrl};
 use super::queue_status::{QueueStatus, explained};
 use super::url_log::StoredUrls;
 
+/// Pauses a crawl. It does not hold the output folder.
+#[derive(Clone, Debug)]
+pub struct PauseSwitch(watch::Sender<bool>);
+
+impl Default for PauseSwitch {
+    fn default() -> Self {
+        Self(watch::channel(false).0)
+    }
+}
+
+impl PauseSwitch {
+    /// Pauses the crawl, or lets it go on. Requests in flight end. `--max-time` counts the pause.
+    pub fn set(&self, paused: bool) {
+        self.0.send_replace(paused);
+    }
+
+    /// Returns whether the crawl is paused.
+    pub fn is_paused(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<bool> {
+        self.0.subscribe()
+    }
+}
+
 /// A view of a running crawl, for progress output and the dashboard.
 #[derive(Clone)]
 pub struct CrawlWatch {
     pub(super) live: Arc<LiveStats>,
     pub(super) frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub(super) fetcher: Fetcher,
+    pub(super) paused: PauseSwitch,
 }
 
 impl CrawlWatch {
@@ -30,9 +59,19 @@ impl CrawlWatch {
         self.live.recent()
     }
 
+    /// Returns the URLs that failed last, the newest first.
+    pub fn failures(&self) -> Vec<RecentUrl> {
+        self.live.failures()
+    }
+
     /// Returns the URL that got its outcome last.
     pub fn latest(&self) -> Option<String> {
         self.live.latest()
+    }
+
+    /// Returns the switch that pauses the crawl.
+    pub fn pause_switch(&self) -> PauseSwitch {
+        self.paused.clone()
     }
 
     /// Returns the sizes of the index.

@@ -102,6 +102,9 @@ impl Worker {
     }
 
     async fn step(&self, lease: &mut Lease) -> NextStep {
+        if self.fetch.is_paused() {
+            return NextStep::Retry(Instant::now());
+        }
         let robots = self.fetch.fetcher.robots(&lease.url).await;
         self.report_robots(&lease.url, &robots).await;
         // A host that only has a sitemap for others is not crawled, so its own sitemaps are not read.
@@ -116,7 +119,7 @@ impl Worker {
         if let Some(found) = self.forbidden(address, &robots) {
             return NextStep::Finish(found);
         }
-        if self.fetch.is_stopped() {
+        if self.fetch.is_stopped() || self.fetch.is_paused() {
             return NextStep::Retry(Instant::now());
         }
         // The origin may rest after a request for robots.txt. The lease goes back rather than hold a place among

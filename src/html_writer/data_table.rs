@@ -34,7 +34,7 @@ impl DataTable<'_> {
         );
         for (place, name) in self.heading.iter().enumerate() {
             // The heading stands where its cells do.
-            let is_text = self.rows.first().and_then(|row| row.cells.get(place)).is_some_and(TableCell::is_text);
+            let is_text = self.rows.first().is_none_or(|row| row.cells.get(place).is_some_and(TableCell::is_text));
             let class = if is_text { " class=\"text\"" } else { "" };
             // Writing to a String cannot fail.
             let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escaped(name));

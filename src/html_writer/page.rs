@@ -36,6 +36,9 @@ color:var(--fg);text-decoration:none;font-size:.85rem;line-height:1.25;outline-o
 overflow-wrap:anywhere}.map a:hover,.map a:focus{border-color:var(--fg)}\
 tr.first>*{border-top:2px solid var(--line)}tr.whole td,tr.whole th{font-weight:600;color:var(--fg)}\
 .ci{color:var(--soft);font-size:.85em;font-weight:400}.wrong{color:var(--bad)}.right{color:var(--good)}\
+.controls{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:center;margin:.75rem 0}\
+.controls button{font:inherit;color:var(--fg);background:var(--fill);border:1px solid var(--soft);border-radius:.4rem;\
+padding:.4rem 1.1rem;cursor:pointer}.controls button:hover{border-color:var(--fg)}\
 .cards{display:flex;flex-wrap:wrap;gap:.75rem;margin:1rem 0}\
 .card{background:var(--fill);border:1px solid var(--line);border-radius:.5rem;padding:.7rem 1rem;min-width:11rem}\
 .card b{display:block;font-size:1.7rem;line-height:1.2;font-variant-numeric:tabular-nums}.card span{color:var(--soft)}\
@@ -91,9 +94,10 @@ pub fn report_page(title: &str, digest: &str, body: &str) -> String {
 
 /// Returns a complete page that the program serves, with one script from the same server.
 ///
-/// The script at `script` may poll that server. Without scripting the browser reloads the page every `seconds`.
+/// The script at `script` may poll that server, and forms may be sent to it. Without scripting the browser reloads the page every `seconds`.
 pub fn live_page(title: &str, script: &str, seconds: u32, body: &str) -> String {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'";
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; \
+                  form-action 'self'; base-uri 'none'";
     let head = format!(
         "<script defer src=\"{}\"></script>\n\
          <noscript><meta http-equiv=\"refresh\" content=\"{seconds}\"></noscript>\n",

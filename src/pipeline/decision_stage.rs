@@ -271,8 +271,7 @@ impl DecisionStage {
         let building = &mut self.building;
         building.urls += 1;
         building.batch.outcomes.push(OutcomeRow { url, kind: outcome.kind() });
-        let (url, reason) = (line.url.clone(), line.reason.clone());
-        self.live.add_recent(RecentUrl { url, outcome: outcome.kind().name().to_owned(), reason });
+        self.live.add_recent(recent_url(&line, outcome));
         if let Some(line) = error_line(&line.url, requests, outcome) {
             building.batch.error_lines.push(serde_json::to_string(&line)?);
         }
@@ -327,4 +326,19 @@ pub(crate) fn group_of(host: &str) -> u32 {
     // The low half of a hash. Two hosts with the same number become one group: statistics by host get a little
     // coarser, and nothing else changes.
     xxhash_rust::xxh3::xxh3_64(host.as_bytes()) as u32
+}
+
+/// Returns what the dashboard shows of a URL.
+fn recent_url(line: &PageLine, outcome: &Outcome) -> RecentUrl {
+    let detail = match outcome {
+        Outcome::Failed { detail, .. } => Some(detail.clone()),
+        _ => None,
+    };
+    RecentUrl {
+        url: line.url.clone(),
+        outcome: outcome.kind().name().to_owned(),
+        reason: line.reason.clone(),
+        detail,
+        duplicate_of: line.duplicate_of.clone(),
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::detect::DeciderStats;
 use crate::model::Totals;
 
-/// URLs that are remembered.
+/// URLs that are remembered, and as many that failed.
 const RECENT: usize = 20;
 
 /// A URL that has got its outcome.
@@ -18,6 +18,10 @@ pub struct RecentUrl {
     pub outcome: String,
     /// The reason, if there is one.
     pub reason: Option<String>,
+    /// What went wrong, if it failed.
+    pub detail: Option<String>,
+    /// The page that it repeats, if it is a duplicate.
+    pub duplicate_of: Option<String>,
 }
 
 /// Counters that the decision stage publishes after each round.
@@ -33,6 +37,8 @@ struct PublishedStats {
     failed_seeds: Vec<(String, String)>,
     /// The newest last.
     recent: VecDeque<RecentUrl>,
+    /// Those that failed, the newest last.
+    failures: VecDeque<RecentUrl>,
     /// Pages that were compared with the topic, and those of them that have a word of it.
     focused: u64,
     on_topic: u64,
@@ -65,16 +71,21 @@ impl LiveStats {
 
     /// Remembers a URL that has got its outcome.
     pub fn add_recent(&self, url: RecentUrl) {
-        let recent = &mut self.lock().recent;
-        if recent.len() == RECENT {
-            recent.pop_front();
+        let mut state = self.lock();
+        if url.detail.is_some() {
+            push(&mut state.failures, url.clone());
         }
-        recent.push_back(url);
+        push(&mut state.recent, url);
     }
 
     /// Returns the URLs that got their outcomes last, the newest first.
     pub fn recent(&self) -> Vec<RecentUrl> {
         self.lock().recent.iter().rev().cloned().collect()
+    }
+
+    /// Returns the URLs that failed last, the newest first.
+    pub fn failures(&self) -> Vec<RecentUrl> {
+        self.lock().failures.iter().rev().cloned().collect()
     }
 
     /// Returns the URL that got its outcome last.
@@ -98,4 +109,11 @@ impl LiveStats {
     fn lock(&self) -> MutexGuard<'_, PublishedStats> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn push(urls: &mut VecDeque<RecentUrl>, url: RecentUrl) {
+    if urls.len() == RECENT {
+        urls.pop_front();
+    }
+    urls.push_back(url);
 }

@@ -3,26 +3,32 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use super::controls::Action;
 use super::history::Sample;
-use super::{ServedState, ShownStatus, metrics, page};
+use super::{ServedState, ShownStatus, metrics, page as html};
 use crate::cli::status_file::StatusFile;
 
 /// The script of the page, a file of its own: the content policy then allows only scripts of this server, and no hash
 /// must be kept in step.
 const SCRIPT: &str = include_str!("live.js");
 
+/// Most bytes of a form.
+const FORM_BYTES: usize = 1024;
+
 /// Headers of all responses. The page has a content policy of its own.
 const HEADERS: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // Not `no-referrer`: with it, browsers say `Origin: null` for the forms of this page.
+    (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
@@ -31,18 +37,23 @@ pub(super) async fn answer(
     method: Method,
     uri: Uri,
     headers: HeaderMap,
+    body: Body,
 ) -> Response {
-    if !served.is_public && !names_this_machine(&headers, served.address.ip()) {
+    let action = Action::of(uri.path());
+    if (!served.is_public || action.is_some()) && !names_this_machine(&headers, served.address.ip()) {
         let why = "The Host header names another machine. Use the loopback address.\n";
         return (StatusCode::FORBIDDEN, HEADERS, why).into_response();
+    }
+    if let Some(action) = action {
+        return pressed(&served, action, &method, &headers, body).await;
     }
     if method != Method::GET && method != Method::HEAD {
         return (StatusCode::METHOD_NOT_ALLOWED, HEADERS, [(header::ALLOW, "GET, HEAD")]).into_response();
     }
     let shown = served.shown();
     let (kind, body) = match uri.path() {
-        "/" => ("text/html; charset=utf-8", page::page(&shown, jiff::Timestamp::now())),
-        page::SCRIPT_PATH => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
+        "/" => ("text/html; charset=utf-8", page(&served, uri.query())),
+        html::SCRIPT_PATH => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
         "/metrics" => (metrics::TYPE, metrics::metrics(&shown.status)),
         "/status.json" => ("application/json", json(&shown)),
         _ => {
@@ -51,6 +62,31 @@ pub(super) async fn answer(
         }
     };
     (HEADERS, [(header::CONTENT_TYPE, kind)], body).into_response()
+}
+
+/// Answers the press of a button.
+async fn pressed(served: &ServedState, action: Action, method: &Method, headers: &HeaderMap, body: Body) -> Response {
+    if method != Method::POST {
+        return (StatusCode::METHOD_NOT_ALLOWED, HEADERS, [(header::ALLOW, "POST")]).into_response();
+    }
+    let Ok(form) = to_bytes(body, FORM_BYTES).await else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, HEADERS).into_response();
+    };
+    let controls = &served.controls;
+    let refusal = controls.refusal(headers, &form);
+    let (status, text) = refusal.unwrap_or_else(|| controls.act(action, served.shown().status.state));
+    if status == StatusCode::SEE_OTHER {
+        return (status, HEADERS, [(header::LOCATION, format!("/{}", controls.query()))]).into_response();
+    }
+    (status, HEADERS, text).into_response()
+}
+
+fn page(served: &ServedState, query: Option<&str>) -> String {
+    let mut shown = ShownStatus::clone(&served.shown());
+    // The switch is ahead of the figures, which are set once a second.
+    shown.status.state = served.controls.state(shown.status.state);
+    let buttons = served.controls.buttons(query, shown.status.state);
+    html::page(&shown, &buttons, jiff::Timestamp::now())
 }
 
 /// Returns whether the request names loopback or the address listened on. The port may differ, because it may be

@@ -3,7 +3,7 @@
 // replaced, so that what was scrolled, unfolded or focused stays as it is.
 (() => {
   const GAP = 2000;
-  const PARTS = ".card b, .card span, tbody, figure svg, [data-live]";
+  const PARTS = ".card b, .card span, caption, tbody, figure svg, [data-live]";
 
   const show = (page) => {
     const shown = document.querySelectorAll(PARTS);
@@ -12,14 +12,17 @@
       document.querySelector("main").replaceChildren(...page.querySelector("main").childNodes);
       return;
     }
-    shown.forEach((part, place) => part.replaceChildren(...fresh[place].childNodes));
+    shown.forEach((part, place) => {
+      // What is the same stays, and with it the focus and what is selected.
+      if (part.innerHTML !== fresh[place].innerHTML) part.replaceChildren(...fresh[place].childNodes);
+    });
   };
 
   const look = async () => {
     if (!document.hidden) {
       let text = null;
       try {
-        const answer = await fetch("/", { cache: "no-store" });
+        const answer = await fetch(location.href, { cache: "no-store" });
         text = answer.ok ? await answer.text() : null;
       } catch {
         // The figures stay, and the line below says how old they are.

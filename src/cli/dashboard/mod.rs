@@ -4,10 +4,11 @@
 //! second, so that requests take neither a lock nor a thread of the crawl. The number of connections is limited.
 //!
 //! There is no login. By default it listens on loopback and answers only requests that name this machine. Otherwise a
-//! web page whose name was rebound to 127.0.0.1 could read along.
+//! web page whose name was rebound to 127.0.0.1 could read along. Pause and stop need a [token](controls).
 
 mod answer;
 mod connections;
+mod controls;
 mod history;
 mod metrics;
 mod page;
@@ -20,6 +21,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use self::connections::Connections;
+use self::controls::Controls;
+pub(super) use self::controls::CrawlControls;
 use self::history::History;
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::CliError;
@@ -37,6 +40,7 @@ struct ServedState {
     shown: Mutex<Arc<ShownStatus>>,
     address: SocketAddr,
     is_public: bool,
+    controls: Controls,
 }
 
 impl ServedState {
@@ -69,8 +73,10 @@ pub(super) struct Dashboard {
 
 impl Dashboard {
     /// Serves at an address that was [bound](bind).
-    pub fn start(listener: TcpListener, is_public: bool) -> std::io::Result<Self> {
-        let served = Arc::new(ServedState { shown: Mutex::default(), address: listener.local_addr()?, is_public });
+    pub fn start(listener: TcpListener, is_public: bool, crawl: CrawlControls) -> std::io::Result<Self> {
+        let address = listener.local_addr()?;
+        let controls = Controls::new(crawl, address.ip().is_loopback());
+        let served = Arc::new(ServedState { shown: Mutex::default(), address, is_public, controls });
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("dashboard".to_owned()).spawn({
             let served = served.clone();
@@ -83,9 +89,14 @@ impl Dashboard {
         Ok(Self { served, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Returns the URL.
+    /// Returns the URL, with the token that the buttons need.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.served.address)
+        format!("http://{}/{}", self.served.address, self.served.controls.query())
+    }
+
+    /// Waits until the dashboard is closed by its button.
+    pub async fn closed(&self) {
+        self.served.controls.closed().await;
     }
 
     /// Sets the figures served; `elapsed` is since the start of this run.

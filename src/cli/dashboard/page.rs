@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use super::ShownStatus;
 use super::history::{History, Sample};
 use crate::cli::format::{byte_size, percent, span};
-use crate::cli::status_file::{RecentLine, StatusFile, WaitingOrigin};
+use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin};
 use crate::crawl::WaitReason;
 use crate::html_writer::plot::{self, Axes, PlotLine, curves};
 use crate::html_writer::{
-    TableCell, TableRow, card, counted, escaped, figure, folded, live_page, table, thousands, words,
+    DataTable, TableCell, TableRow, card, counted, escaped, figure, folded, live_page, table, thousands, words,
 };
 
 /// The path of the script.
@@ -20,22 +20,25 @@ const REFRESH: u32 = 5;
 const MOST_MOMENTS: usize = 12;
 const MEBIBYTE: f64 = 1_048_576.0;
 
-/// Renders the page as of `now`.
-pub(super) fn page(shown: &ShownStatus, now: Timestamp) -> String {
+/// Renders the page as of `now`. `buttons` is markup.
+pub(super) fn page(shown: &ShownStatus, buttons: &str, now: Timestamp) -> String {
     let ShownStatus { status, history } = shown;
     let title = format!("ndcrawl: {:.1} pages/s, {} queued", status.pages_per_second, thousands(status.queued));
     let body = format!(
-        "<h1>Crawl at work</h1>\n\
+        "<h1 data-live>{}</h1>\n\
          <p data-live>{}, as of {} UTC</p>\n\
+         <div data-live>{buttons}</div>\n\
          <p id=\"lost\" class=\"wrong\" role=\"status\" hidden>No answer: the crawl has ended, or cannot be reached. \
          These are the last figures that came.</p>\n\
          <p class=\"wrong\" data-live>{}</p>\n{}\
          <h2>Over time</h2>\n{}\
          <h2>Sites that wait</h2>\n{}{}\
          <h2>URLs by outcome</h2>\n{}\
-         <h2>URLs of late</h2>\n{}\
+         <h2>Recent URLs</h2>\n{}\
+         <h2>Recent failures</h2>\n{}\
          <p class=\"soft\">For programs: <a href=\"/metrics\">/metrics</a> for Prometheus, \
          <a href=\"/status.json\">/status.json</a>.</p>\n",
+        heading(status.state),
         escaped(&status.head(now)),
         escaped(&status.at.split('.').next().unwrap_or_default().replace('T', " ")),
         escaped(&status.index.over_budget().unwrap_or_default()),
@@ -45,8 +48,18 @@ pub(super) fn page(shown: &ShownStatus, now: Timestamp) -> String {
         folded("What sites wait for", &meanings()),
         outcomes(status),
         recent(status),
+        failures(status),
     );
     live_page(&title, SCRIPT_PATH, REFRESH, &body)
+}
+
+fn heading(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "Crawl at work",
+        RunState::Paused => "Crawl paused",
+        RunState::Finished => "Crawl finished",
+        RunState::Stopped => "Crawl stopped",
+    }
 }
 
 fn cards(status: &StatusFile) -> String {
@@ -209,21 +222,37 @@ fn recent(status: &StatusFile) -> String {
             TableCell::Urls(vec![recent.url.clone()]),
             TableCell::Text(recent.outcome.clone()),
             TableCell::Text(recent.reason.clone().unwrap_or_default()),
+            TableCell::Urls(recent.duplicate_of.iter().cloned().collect()),
         ]
         .into()
     };
     let rows: Vec<TableRow> = status.recent.iter().map(row).collect();
-    let listed =
-        table("URLs that got their outcomes last, the newest first", &words(&["URL", "outcome", "reason"]), 3, &rows);
-    format!("<div data-live>{listed}</div>\n")
+    let caption = "URLs that got their outcomes last, the newest first";
+    DataTable { caption, heading: &["URL", "outcome", "reason", "repeats"], rows: &rows, csv: None }.html()
+}
+
+fn failures(status: &StatusFile) -> String {
+    let row = |failure: &RecentLine| -> TableRow {
+        vec![
+            TableCell::Urls(vec![failure.url.clone()]),
+            TableCell::Text(failure.reason.clone().unwrap_or_default()),
+            TableCell::Text(failure.detail.clone().unwrap_or_default()),
+        ]
+        .into()
+    };
+    let rows: Vec<TableRow> = status.failures.iter().map(row).collect();
+    let caption = if rows.is_empty() { "No URL has failed in this run" } else { "In this run, the newest first" };
+    DataTable { caption, heading: &["URL", "class", "what went wrong"], rows: &rows, csv: None }.html()
 }
 
 fn outcomes(status: &StatusFile) -> String {
+    let all: u64 = status.outcomes.values().sum();
     let row = |(name, count): (&String, &u64)| -> TableRow {
-        vec![TableCell::Name(name.clone()), TableCell::Figure(thousands(*count))].into()
+        let share = *count as f64 / all.max(1) as f64;
+        vec![TableCell::Name(name.clone()), TableCell::Figure(thousands(*count)), TableCell::Heat(Some(share))].into()
     };
     let rows: Vec<TableRow> = status.outcomes.iter().map(row).collect();
-    table("All runs", &words(&["outcome", "URLs"]), 1, &rows)
+    table("All runs", &words(&["outcome", "URLs", "share"]), 1, &rows)
 }
 
 #[cfg(test)]
@@ -250,7 +279,7 @@ mod tests {
 
     #[test]
     fn the_page_says_who_waits_for_what_and_what_was() {
-        let page = page(&shown("https://a.test:443"), at());
+        let page = page(&shown("https://a.test:443"), "", at());
         for part in [
             "<title>ndcrawl: 0.0 pages/s, 56,789 queued</title>",
             "<th scope=\"row\">https://a.test:443</th><td class=\"text\">gap</td><td>700 ms</td><td>5,000</td>",
@@ -265,13 +294,13 @@ mod tests {
 
     #[test]
     fn a_hostile_name_is_text() {
-        let page = page(&shown("https://<script>alert(1)</script>'\"&:443"), at());
+        let page = page(&shown("https://<script>alert(1)</script>'\"&:443"), "", at());
         assert!(!page.contains("<script>") && page.contains("&lt;script&gt;alert"), "{page}");
     }
 
     #[test]
     fn before_the_first_figures_there_is_a_page_too() {
-        let page = page(&ShownStatus::default(), at());
+        let page = page(&ShownStatus::default(), "", at());
         assert!(page.contains("No URL is queued") && !page.contains("NaN"), "{page}");
     }
 

@@ -143,6 +143,8 @@ impl Soft404Prober {
     }
 
     async fn may_probe(&self, url: &CanonicalUrl) -> Result<bool, ProbeFailure> {
+        // The page is fetched, so the lease waits rather than go back.
+        self.fetch.until_resumed().await;
         if self.fetch.is_stopped() {
             return Err(ProbeFailure::Stopped);
         }
