@@ -1,6 +1,6 @@
 //! Adds the gains of a list's records to their sums.
 
-use super::impact_classes::{CLASSES, class_in, record_of};
+use super::impact_classes::{CLASSES, Gains, class_in, record_of};
 use super::postings::{InvertedLists, List};
 use super::postings_windowed::{Run, WINDOW};
 use super::prefetch::{in_line, prefetch_ahead};
@@ -12,45 +12,18 @@ pub(super) const CHECK: u8 = 1;
 /// Sums saturate: one more instruction a posting, which few plans need.
 pub(super) const SATURATE: u8 = 2;
 
-/// An unsigned integer that sums gains.
-pub(super) trait Sum: Copy + PartialOrd {
-    fn plus(self, more: Self) -> Self;
-    fn plus_or_end(self, more: Self) -> Self;
-    fn minus(self, less: Self) -> Self;
-}
-
-macro_rules! sum {
-    ($($number:ty)*) => {
-        $(impl Sum for $number {
-            fn plus(self, more: Self) -> Self {
-                self.wrapping_add(more)
-            }
-
-            fn plus_or_end(self, more: Self) -> Self {
-                self.saturating_add(more)
-            }
-
-            fn minus(self, less: Self) -> Self {
-                self.wrapping_sub(less)
-            }
-        })*
-    };
-}
-
-sum!(u8 u16);
-
 /// The sums while a list is read.
-pub(super) struct Sums<'a, S> {
+pub(super) struct Sums<'a> {
     /// Sum by record; whole windows.
-    pub(super) sums: &'a mut [S],
+    pub(super) sums: &'a mut [u16],
     /// The gain by class in this list.
-    pub(super) gains: &'a [S; CLASSES + 1],
-    pub(super) mark: S,
+    pub(super) gains: &'a Gains,
+    pub(super) mark: u16,
     /// Records that reached the mark.
     pub(super) reached: &'a mut Vec<u32>,
 }
 
-impl<S: Sum> Sums<'_, S> {
+impl Sums<'_> {
     /// Reads a list as deep as it is opened, and returns the number of postings read, gaps included.
     pub(super) fn read<const HOW: u8>(mut self, lists: &InvertedLists, opening: &PlannedList) -> usize {
         let from = opening.from.into();
@@ -80,7 +53,7 @@ impl<S: Sum> Sums<'_, S> {
             for &posting in line {
                 let record = record_of(posting);
                 let more = self.gains[class_in(posting)];
-                if has_reached::<S, HOW>(&mut self.sums[record as usize], more, self.mark) {
+                if has_reached::<HOW>(&mut self.sums[record as usize], more, self.mark) {
                     self.reached.push(record);
                 }
             }
@@ -93,7 +66,7 @@ impl<S: Sum> Sums<'_, S> {
         let more = self.gains[class];
         for &posting in postings {
             let record = record_of(posting);
-            if has_reached::<S, HOW>(&mut self.sums[record as usize], more, self.mark) {
+            if has_reached::<HOW>(&mut self.sums[record as usize], more, self.mark) {
                 self.reached.push(record);
             }
         }
@@ -104,7 +77,7 @@ impl<S: Sum> Sums<'_, S> {
         let more = self.gains[class];
         let Some(window) = self.sums[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return 0 };
         for &record in run.records {
-            if has_reached::<S, HOW>(&mut window[usize::from(record)], more, self.mark) {
+            if has_reached::<HOW>(&mut window[usize::from(record)], more, self.mark) {
                 self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
             }
         }
@@ -114,7 +87,7 @@ impl<S: Sum> Sums<'_, S> {
 
 /// Adds a gain, and returns whether it lifts the sum from below the mark to it.
 #[inline(always)]
-fn has_reached<S: Sum, const HOW: u8>(sum: &mut S, more: S, mark: S) -> bool {
-    *sum = if HOW & SATURATE != 0 { sum.plus_or_end(more) } else { sum.plus(more) };
-    HOW & CHECK != 0 && sum.minus(mark) < more
+fn has_reached<const HOW: u8>(sum: &mut u16, more: u16, mark: u16) -> bool {
+    *sum = if HOW & SATURATE != 0 { sum.saturating_add(more) } else { sum.wrapping_add(more) };
+    HOW & CHECK != 0 && sum.wrapping_sub(mark) < more
 }

@@ -12,7 +12,7 @@
 //!    weight is below the threshold.
 //! 3. *Accumulate* (`accumulate`): a record met in a list gains `min(q_x, share) − θ_x`, its share rounded up to
 //!    its class. The unread weight plus the gains bounds the overlap; records that can reach the goal are
-//!    the candidates, C. The plan grows in stages while candidates cost more than reading.
+//!    the candidates, C.
 //! 4. *Sketch* (`sketch`, in place of the positional filter): candidates whose 64-byte sketch reaches the goal
 //!    are the mezzanine, M.
 //! 5. *Refine*: if many are left, read the lists of more terms, which lowers the bounds.
@@ -24,14 +24,13 @@
 //! Above the memory limit the oldest records leave the lists; each probe compares their sketches, at a few
 //! nanoseconds each.
 //!
-//! **Memory.** 4 to 5 bytes a posting (2.1 in lists of more than 16,384), 8 a term, 70 a record, and 3 to 5 a record
+//! **Memory.** 4 to 5 bytes a posting (2.1 in lists of more than 16,384), 8 a term, 70 a record, and 2 to 6 a record
 //! for each thread that probes.
 //!
 //! Measurements and rejected ideas: `docs/design/index.md`. Tunable values: `tuning`.
 
 mod accumulate;
 mod accumulators;
-mod accumulators_u8;
 mod cost_curve;
 mod cost_histogram;
 mod impact_classes;
@@ -310,9 +309,6 @@ impl<'a, 'v> Probe<'a, 'v> {
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
         sums.read(lists, plan, self.index.settled(), (goal - plan.unseen()) as u16);
-        while plan.deepen(|| sums.cost_of_reached()) {
-            sums.read_on(lists, plan, (goal - plan.unseen()) as u16);
-        }
         let unseen = plan.unseen();
         candidates.clear();
         sums.drain(lists, plan, |record, gained| candidates.push((record, gained)));

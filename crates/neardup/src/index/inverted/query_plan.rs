@@ -11,8 +11,7 @@
 //! a unit of weight costs more than its postings, since nearly all records gain it. Each probe makes its own plan
 //! from the lists as they are: their lengths change the cost, never the result.
 //!
-//! How many candidates a plan leaves cannot be predicted. So a plan grows in *stages*, each taken only while the
-//! candidates left by the last stage cost more.
+//! How many candidates a plan leaves cannot be predicted. It reads twice what it must, which leaves fewer.
 
 use super::cost_curve::{CostCurve, ReadDepth};
 use super::cost_histogram::{CostHistogram, PRICES, price};
@@ -57,12 +56,6 @@ pub(super) struct QueryPlan {
     order: Vec<u32>,
     /// Segments of `order` that are taken.
     taken: usize,
-    /// The openings before the last stage.
-    before: Vec<PlannedList>,
-    /// Postings that the first stage must read.
-    needed: u64,
-    /// Stages that are left.
-    stages: &'static [u64],
     unseen: u32,
     cost: u64,
     /// Records in the lists.
@@ -104,31 +97,14 @@ impl QueryPlan {
                 break;
             }
             least = longest + 1;
-            max_price = self.histogram.max_price(
-                self.unseen,
-                |needed| with_percent(needed, stages(needed, records, goal)[0]),
-                goal,
-            );
+            max_price = self.histogram.max_price(self.unseen, with_more, goal);
         }
         self.lens = lens;
         self.sort_segments();
         (self.taken, self.cost) = (0, 0);
         self.take_while(|plan, _| plan.unseen >= goal);
-        (self.needed, self.stages) = (self.cost, stages(self.cost, records, goal));
-        self.take_stage();
-    }
-
-    /// Plans the next stage if it costs no more than the candidates that are left, both in postings. Returns whether
-    /// it did.
-    pub(super) fn deepen(&mut self, cost_of_candidates: impl FnOnce() -> u64) -> bool {
-        let Some(&percent) = self.stages.first() else { return false };
-        let cost = Tuning::STAGE_COST + with_percent(self.needed, percent) - self.cost;
-        if cost > cost_of_candidates() {
-            return false;
-        }
-        self.before.clone_from(&self.openings);
-        self.take_stage();
-        true
+        let most = with_more(self.cost);
+        self.take_while(|_, cost| cost <= most);
     }
 
     /// Plans to read whole lists, the cheapest weight first, for at most `most` postings.
@@ -143,7 +119,7 @@ impl QueryPlan {
         most: u64,
     ) {
         self.openings.clear();
-        (self.unseen, self.stages) = (0, &[]);
+        self.unseen = 0;
         let mut priced: Vec<(u16, u64, PlannedList)> = Vec::with_capacity(shares.len());
         for &(term, share) in shares {
             let len = lists.len_of(term);
@@ -167,11 +143,6 @@ impl QueryPlan {
     /// Returns the lists to read.
     pub(super) fn openings(&self) -> impl DoubleEndedIterator<Item = &PlannedList> {
         self.openings.iter().filter(|opening| usize::from(opening.from) < CLASSES)
-    }
-
-    /// Returns the lists that are read deeper since the last stage: before, unread or not, and now.
-    pub(super) fn deepened(&self) -> impl DoubleEndedIterator<Item = (&PlannedList, &PlannedList)> {
-        self.before.iter().zip(&self.openings).filter(|(before, now)| before.floor > now.floor)
     }
 
     /// Returns the most by which a record can overlap the probe where nothing is read.
@@ -267,15 +238,6 @@ impl QueryPlan {
         }
     }
 
-    /// Takes what the next stage allows.
-    fn take_stage(&mut self) {
-        if let Some((&percent, later)) = self.stages.split_first() {
-            let most = with_percent(self.needed, percent);
-            self.take_while(|_, cost| cost <= most);
-            self.stages = later;
-        }
-    }
-
     /// Takes the cheapest segments while `wanted` agrees, given the plan so far and its cost with the next segment.
     fn take_while(&mut self, wanted: impl Fn(&Self, u64) -> bool) {
         while let Some(&number) = self.order.get(self.taken) {
@@ -293,23 +255,9 @@ impl QueryPlan {
     }
 }
 
-/// Returns the stages in which a plan that must read `needed` postings may grow.
-fn stages(needed: u64, records: usize, goal: u32) -> &'static [u64] {
-    let records = records as u64;
-    if needed > Tuning::DENSE_FROM * records {
-        Tuning::STAGES_IF_DENSE
-    } else if goal < Tuning::LOW_GOAL {
-        Tuning::STAGES_AT_LOW_GOALS
-    } else if needed * 2 >= records {
-        Tuning::STAGES_IF_MOST_ARE_MET
-    } else {
-        Tuning::STAGES
-    }
-}
-
-/// Returns the postings that may be read by the end of a stage.
-fn with_percent(needed: u64, percent: u64) -> u64 {
-    needed + needed * percent / 100
+/// Returns the postings that may be read by a plan that must read `needed` of them.
+fn with_more(needed: u64) -> u64 {
+    needed + needed * Tuning::MORE_PERCENT / 100
 }
 
 #[cfg(test)]
@@ -344,22 +292,6 @@ mod tests {
         assert_eq!(plan.unseen(), 112, "the frequent term's records have at most the class's top");
     }
 
-    #[test]
-    fn a_plan_grows_stage_by_stage_as_long_as_candidates_are_worth_it() {
-        let mut lists = InvertedLists::default();
-        (0..10_000).for_each(|number| lists.push(TermId(number % 10), number / 10, 7_000));
-        let query: Vec<_> = (0..10).map(|term| (TermId(term), 6_554)).collect();
-        let mut plan = QueryPlan::default();
-        plan.make(&query, &lists, 1_000_000, 60_000);
-        let read = |plan: &QueryPlan| (plan.openings().count(), plan.unseen());
-        assert_eq!(read(&plan), (1, 9 * 6_554), "six tenths of a list more are none");
-        assert!(!plan.deepen(|| 1_000) && read(&plan) == (1, 9 * 6_554), "a thousand postings are cheaper");
-        assert!(plan.deepen(|| 2_000) && read(&plan) == (2, 8 * 6_554));
-        assert!(plan.deepen(|| u64::MAX) && read(&plan) == (3, 7 * 6_554));
-        assert!(plan.deepen(|| u64::MAX) && read(&plan) == (5, 5 * 6_554));
-        assert!(!plan.deepen(|| u64::MAX));
-    }
-
     proptest! {
         #[test]
         fn what_is_not_read_is_below_its_floor_and_floors_stay_below_the_goal(
@@ -367,21 +299,11 @@ mod tests {
             query in prop::collection::btree_map(0u32..10, 1u16..9_000, 0..10),
             goal in 1u32..65_536,
             records in prop_oneof![Just(400), Just(40_000)],
-            stages in 1..5,
         ) {
             let lists = lists(&postings);
             let query: Vec<_> = query.into_iter().map(|(term, share)| (TermId(term), share)).collect();
             let mut plan = QueryPlan::default();
             plan.make(&query, &lists, records, goal);
-            for _ in 1..stages {
-                let (unseen, cost) = (plan.unseen(), plan.cost());
-                let sunk = |plan: &QueryPlan| plan.deepened().map(|(before, now)| u32::from(before.floor - now.floor)).sum::<u32>();
-                if plan.deepen(|| u64::MAX) {
-                    prop_assert!(plan.unseen() == unseen - sunk(&plan) && plan.cost() >= cost);
-                } else {
-                    prop_assert!(plan.unseen() == unseen && plan.cost() == cost);
-                }
-            }
             prop_assert!(plan.unseen() < goal);
 
             let mut unseen = 0;

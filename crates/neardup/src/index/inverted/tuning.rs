@@ -39,20 +39,8 @@ impl Tuning {
 impl Tuning {
     /// Postings; what opening a list costs, as a memory access takes as long.
     pub(super) const OPENING_COST: u32 = 16;
-    /// Percent of the postings that must be read; each stage reads that many more, to leave fewer candidates.
-    pub(super) const STAGES: &[u64] = &[60, 120, 240, 480];
-    /// Percent, as [`STAGES`](Self::STAGES); at low goals far more candidates are left, and more reading pays.
-    pub(super) const STAGES_AT_LOW_GOALS: &[u64] = &[250];
-    /// Percent, as [`STAGES`](Self::STAGES); where most records are met, those left resemble the probe anyway.
-    pub(super) const STAGES_IF_MOST_ARE_MET: &[u64] = &[100];
-    /// Percent, as [`STAGES`](Self::STAGES); where records are met many times, chance gains vary little.
-    pub(super) const STAGES_IF_DENSE: &[u64] = &[40];
-    /// Postings; what a stage costs besides the postings that it reads.
-    pub(super) const STAGE_COST: u64 = 300;
-    /// 1/65,535 of a record; goals below (0.75) count as low.
-    pub(super) const LOW_GOAL: u32 = 49_151;
-    /// Postings a record; a plan that must read more is dense.
-    pub(super) const DENSE_FROM: u64 = 8;
+    /// Percent of the postings that must be read; so many more are read, to leave fewer candidates.
+    pub(super) const MORE_PERCENT: u64 = 100;
     /// Postings; shorter lists are planned in [larger steps](Self::SHORT_LIST_STEP), as finer choices cost more.
     pub(super) const FINE_STEPS_FROM: u32 = 4096;
     /// Impact classes between two depths at which a shorter list may be read.
@@ -75,16 +63,6 @@ impl Tuning {
     pub(super) const SUMS_PER_BLOCK: usize = 64;
     /// Sums; how many are reset together in the time of a single one, which takes a nanosecond.
     pub(super) const RESETS_SIDE_BY_SIDE: usize = 24;
-    /// Records a posting; a plan that reads one posting in this many records, or more, uses 8-bit sums.
-    pub(super) const SUMS_U8_FROM: u64 = 24;
-    /// Lists; with more, rounding each gain up to 8-bit units makes too many candidates.
-    pub(super) const SUMS_U8_LISTS: usize = 64;
-    /// Blocks; of the 8-bit sums one block in this many is counted to estimate how many candidates there are.
-    pub(super) const SAMPLED_BLOCKS: usize = 16;
-    /// Postings; how many may be read to be rid of a candidate: its sketch costs a memory access.
-    pub(super) const POSTINGS_PER_CANDIDATE: u64 = 7;
-    /// Postings, as above with 8-bit sums: there a posting costs less, and a candidate must still be located.
-    pub(super) const POSTINGS_PER_U8_CANDIDATE: u64 = 14;
 }
 
 /// Dropping candidates.
