@@ -142,7 +142,13 @@ impl Comparison {
             let line = line?;
             let key = key(&line.url);
             let Some(state) = PageState::of(&line) else {
-                if before.contains_key(&key) {
+                if let Some(old) = before.get(&key).filter(|_| line.outcome == OutcomeKind::PredictedDuplicate.name()) {
+                    // It is still linked to. Only a request was saved.
+                    now.insert(key);
+                    let change = if old.is_kept { PageChange::NewlyDuplicated } else { PageChange::Same };
+                    let of = line.duplicate_of.unwrap_or_default();
+                    comparison.add(change, line.url, format!("is predicted to repeat {of}"));
+                } else if before.contains_key(&key) {
                     let reason = line.reason.map_or(String::new(), |reason| format!(": {reason}"));
                     others.insert(key, format!("{}{reason}", line.outcome));
                 }
@@ -231,6 +237,7 @@ mod tests {
             ("http://a.test/copied", "stored", "5"),
             ("http://a.test/freed", "near-duplicate", "6"),
             ("http://a.test/failed", "failed", ""),
+            ("http://a.test/print", "near-duplicate", "1"),
         ]);
         let later = folder(&[
             ("http://a.test/same", "stored", "1"),
@@ -239,11 +246,12 @@ mod tests {
             ("http://a.test/copied", "exact-duplicate", "5b"),
             ("http://a.test/freed", "stored", "6"),
             ("http://a.test/new", "stored", "7"),
+            ("http://a.test/print", "predicted-duplicate", ""),
         ]);
         let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
         let counts = PageChange::ALL.map(|change| comparison.count(change));
-        assert_eq!((counts, comparison.is_by_path), ([1, 2, 1, 1, 1, 1], false));
-        assert_eq!((comparison.later.copies, comparison.earlier.all()), (1, 6));
+        assert_eq!((counts, comparison.is_by_path), ([1, 2, 1, 1, 1, 2], false));
+        assert_eq!((comparison.later.copies, comparison.earlier.all()), (1, 7));
         let gone: Vec<&str> = comparison.examples[&PageChange::Gone].iter().map(|page| page.note.as_str()).collect();
         assert_eq!(gone, ["not seen", "failed: http"]);
         assert!(
