@@ -11,13 +11,13 @@ use crate::cli::summary::{PredictionCost, SkippingCost};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
-use crate::report::{Comparison, CurvePages, DecisionSettings, PredictionStats, Report, ReportLimits};
+use crate::report::{Comparison, CurveEffort, DecisionSettings, PredictionStats, Report, ReportLimits};
 
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
 
 /// The limits at the end of a crawl, when the user may be waiting.
-const AT_END: ReportLimits = ReportLimits { curve_pages: CurvePages::AtEnd, diffs: 100 };
+const AT_END: ReportLimits = ReportLimits { curve: CurveEffort::AtEnd, diffs: 100 };
 
 /// The report at the end of a crawl.
 #[derive(Debug, Default)]
@@ -91,8 +91,8 @@ pub(super) fn write_report(
     limits: ReportLimits,
 ) -> Result<WrittenReport, CliError> {
     // Without the pages of the earlier crawls, other thresholds would give wrong verdicts.
-    let curve_pages = if settings.dedup.against.is_empty() { limits.curve_pages } else { CurvePages::First(0) };
-    let limits = ReportLimits { curve_pages, ..limits };
+    let curve = if settings.dedup.against.is_empty() { limits.curve } else { CurveEffort::First(0) };
+    let limits = ReportLimits { curve, ..limits };
     let settled = DecisionSettings { detect: setup::detect_options(settings), links: settings.dedup.links };
     let report = Report::gather(folder, settled, limits).map_err(report_error)?;
     write_pages(path, &report).map_err(|error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display())))

@@ -71,7 +71,7 @@ gap:.5rem;white-space:normal;min-width:0;max-width:none}.stack td:empty{display:
 .stack td[data-label]::before{content:attr(data-label);text-align:left;color:var(--soft);font:15px/1.5 system-ui,sans-serif}\
 .stack td.wide::before{display:block}\
 dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
-@media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,.tools{display:none}.scroll{overflow:visible}\
+@media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,nav.pages,.tools{display:none}.scroll{overflow:visible}\
 th,td,td.url{white-space:normal;min-width:0;overflow-wrap:anywhere}table{max-width:100%}a{color:inherit}.map{max-width:none}\
 figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 

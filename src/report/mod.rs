@@ -67,6 +67,9 @@ pub const CURVE_PAGES: u32 = 50_000;
 /// Default number of clusters whose text is compared.
 pub const DIFFS: u32 = 2_000;
 
+/// Pages of a crawl that are replayed at its end in any case.
+const SMALL: u32 = 250;
+
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Errors that prevent a report.
@@ -92,21 +95,30 @@ pub struct DecisionSettings {
     pub links: DuplicateLinks,
 }
 
-/// Pages over which the threshold curve is computed.
+/// How much of the threshold curve is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CurvePages {
-    /// The first so many.
+pub enum CurveEffort {
+    /// All thresholds over the first so many pages.
     First(u32),
-    /// An eighth of them, at least 500 and at most 5,000: so many that the curve takes a small part of the time of the
-    /// crawl before it.
+    /// Every other threshold over an eighth of the pages, at least 250 and at most 5,000: so much that the report takes a
+    /// small part of the time of the crawl before it. All of a crawl of up to 250 pages.
     AtEnd,
 }
 
-impl CurvePages {
-    fn of(self, judged: u32) -> u32 {
+impl CurveEffort {
+    /// Returns how many of the `judged` pages are replayed.
+    fn pages(self, judged: u32) -> u32 {
         match self {
-            CurvePages::First(pages) => pages,
-            CurvePages::AtEnd => (judged / 8).clamp(500, 5_000),
+            CurveEffort::First(pages) => pages,
+            CurveEffort::AtEnd => (judged / 8).clamp(SMALL, 5_000),
+        }
+    }
+
+    /// Returns by which step the thresholds are taken.
+    fn step(self, judged: u32) -> usize {
+        match self {
+            CurveEffort::AtEnd if judged > SMALL => 2,
+            CurveEffort::First(_) | CurveEffort::AtEnd => 1,
         }
     }
 }
@@ -114,8 +126,8 @@ impl CurvePages {
 /// Limits of what costs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportLimits {
-    /// Pages over which the threshold curve is computed.
-    pub curve_pages: CurvePages,
+    /// How much of the threshold curve is computed.
+    pub curve: CurveEffort,
     /// Clusters whose text is compared, the largest ones.
     pub diffs: u32,
 }
@@ -154,7 +166,7 @@ impl Report {
         hosts.sort_by(|one, other| one.origin.cmp(&other.origin));
         Ok(Self {
             facts: CrawlFacts::read(folder)?,
-            curve: threshold_curve(&reader, &settings.detect, limits.curve_pages.of(opened.mark.pages))?,
+            curve: threshold_curve(&reader, &settings.detect, limits.curve)?,
             skip_cost: skip_cost_of(&reader, settings.links)?,
             clusters: cluster_list::clusters(
                 folder,

@@ -18,8 +18,8 @@ use crate::model::{JudgedPage, PageId, PageRow, Sequence, TermRow, Threshold, Ve
 use crate::pipeline::PageRecordError;
 use crate::store::StoreReader;
 
-use super::ReportError;
 use super::replay_pages::{DecidedPlaces, ReplayPages, ReplayRecords};
+use super::{CurveEffort, ReportError};
 
 /// Pages in one batch. Verdicts do not depend on it.
 const BATCH: usize = 256;
@@ -171,23 +171,27 @@ impl Replay<'_> {
     }
 }
 
-/// Computes the threshold curve over the first `most` pages of a log.
+/// Computes the threshold curve over the first pages of a log.
 ///
 /// Thresholds are replayed in parallel on all cores.
 ///
 /// # Errors
 /// As [`replay_verdicts`].
-pub fn threshold_curve(reader: &StoreReader, options: &Options, most: u32) -> Result<ThresholdCurve, ReportError> {
+pub fn threshold_curve(
+    reader: &StoreReader,
+    options: &Options,
+    effort: CurveEffort,
+) -> Result<ThresholdCurve, ReportError> {
     let mut first = list_judged(reader)?;
     let of = u32::try_from(first.len()).unwrap_or(u32::MAX);
-    first.truncate(most as usize);
+    first.truncate(effort.pages(of) as usize);
     let pages = u32::try_from(first.len()).unwrap_or(u32::MAX);
     if first.is_empty() {
         return Ok(ThresholdCurve { of, ..ThresholdCurve::default() });
     }
     let terms: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, ReportError>>()?;
     let rows = read(reader, &first)?;
-    let thresholds = thresholds(options.threshold);
+    let thresholds = thresholds(options.threshold, effort.step(of));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(thresholds.len());
     let share = |offset: usize| -> Result<Vec<CurvePoint>, ReportError> {
         let own = thresholds.iter().skip(offset).step_by(threads);
@@ -213,10 +217,11 @@ pub fn threshold_curve(reader: &StoreReader, options: &Options, most: u32) -> Re
     Ok(ThresholdCurve { points, pages, of })
 }
 
-/// Returns the thresholds of the curve, with the crawl's own.
-fn thresholds(own: Threshold) -> Vec<Threshold> {
+/// Returns every `step`-th threshold of the curve, with the crawl's own.
+fn thresholds(own: Threshold, step: usize) -> Vec<Threshold> {
     let others = if own.millionths() >= HIGH[1] { HIGH } else { LOW };
-    let mut thresholds: Vec<Threshold> = others.into_iter().filter_map(Threshold::from_millionths).collect();
+    let others = others.into_iter().step_by(step);
+    let mut thresholds: Vec<Threshold> = others.filter_map(Threshold::from_millionths).collect();
     thresholds.push(own);
     thresholds.sort();
     thresholds.dedup();
@@ -231,8 +236,10 @@ mod tests {
     fn the_crawls_own_threshold_is_among_those_of_the_curve() {
         for (own, many) in [(680_000, 9), (800_000, 8), (50_000, 9), (1_000_000, 9)] {
             let own = Threshold::from_millionths(own).unwrap();
-            let thresholds = thresholds(own);
+            let thresholds = thresholds(own, 1);
             assert!(thresholds.contains(&own) && thresholds.is_sorted() && thresholds.len() == many, "{thresholds:?}");
+            let few = super::thresholds(own, 2);
+            assert!(few.contains(&own) && few.iter().all(|one| thresholds.contains(one)), "{few:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::cli::report_file::{REPORT_FILE, parts_folder, write_comparison, write
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::{format, saved_settings};
-use crate::report::{CurvePages, ReportLimits};
+use crate::report::{CurveEffort, ReportLimits};
 
 /// The name of a comparison in the output folder.
 const COMPARISON_FILE: &str = "comparison.html";
@@ -15,7 +15,7 @@ const COMPARISON_FILE: &str = "comparison.html";
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8, CliError> {
     let default = if arguments.against.is_some() { COMPARISON_FILE } else { REPORT_FILE };
     let path = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default));
-    let limits = ReportLimits { curve_pages: CurvePages::First(arguments.curve_pages), diffs: arguments.diffs };
+    let limits = ReportLimits { curve: CurveEffort::First(arguments.curve_pages), diffs: arguments.diffs };
     let written = match &arguments.against {
         Some(against) => write_comparison(&path, &arguments.dir, against)?,
         None => write_report(&path, &arguments.dir, &saved_settings::settings(&arguments.dir)?, limits)?,
