@@ -29,6 +29,8 @@ mod monitor;
 mod next_step;
 mod output_dir;
 pub mod progress;
+#[cfg(test)]
+mod reference;
 mod reference_crawls;
 mod report_file;
 mod rule_file;

@@ -62,6 +62,7 @@ mod archives;
 mod browser;
 mod clusters;
 mod conformance;
+mod cookbook;
 mod corpora;
 mod corruption;
 mod crawl;

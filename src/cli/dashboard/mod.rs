@@ -64,6 +64,12 @@ pub(super) fn bind(settings: &Settings) -> Result<Option<TcpListener>, CliError>
     })
 }
 
+/// Renders the metrics of a status, for the reference.
+#[cfg(test)]
+pub(super) fn metrics_of(status: &StatusFile) -> String {
+    metrics::metrics(status)
+}
+
 /// A dashboard that is being served. Dropping it stops the service.
 pub(super) struct Dashboard {
     served: Arc<ServedState>,
