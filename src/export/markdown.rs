@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::{fs, mem};
 
 use url::Url;
 
@@ -12,7 +11,8 @@ use crate::model::Digest;
 
 use super::columns::TextColumns;
 use super::content::Contents;
-use super::error::{ExportError, Result};
+use super::error::Result;
+use super::folder_output::FolderOutput;
 use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
@@ -29,7 +29,7 @@ const MOST_FOLDERS: usize = 16;
 /// # Errors
 /// [`ExportError`].
 pub fn markdown(source: ExportSource<'_>, folder: &Path) -> Result<ExportCounts> {
-    let mut target = Target::create(folder)?;
+    let mut target = Target { folder: FolderOutput::create(folder)?, names: BTreeSet::new() };
     let mut counts = ExportCounts::default();
     let columns = TextColumns { main: false, markdown: true, ..TextColumns::default() };
     let mut contents = Contents::new(source.folder);
@@ -41,42 +41,21 @@ pub fn markdown(source: ExportSource<'_>, folder: &Path) -> Result<ExportCounts>
             None => Ok(()),
         }
     })?;
-    target.finish()?;
+    target.folder.finish()?;
     Ok(counts)
 }
 
-/// The folder while it is written. Dropping it unfinished removes it.
+/// The folder while it is written.
 struct Target {
-    folder: PathBuf,
-    open: PathBuf,
+    folder: FolderOutput,
     /// The names that are taken, in lower case: some systems do not tell case apart.
     names: BTreeSet<PathBuf>,
-    is_finished: bool,
 }
 
 impl Target {
-    fn create(folder: &Path) -> Result<Self> {
-        let error = |path: &Path, source| ExportError::Write { path: path.to_owned(), source };
-        match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-            Ok(true) => fs::remove_dir(folder).map_err(|source| error(folder, source))?,
-            Ok(false) => return Err(error(folder, io::ErrorKind::DirectoryNotEmpty.into())),
-            Err(found) if found.kind() == io::ErrorKind::NotFound => {}
-            Err(found) => return Err(error(folder, found)),
-        }
-        let mut name = folder.file_name().unwrap_or_default().to_owned();
-        name.push(".open");
-        let open = folder.with_file_name(name);
-        // What an export left that was killed.
-        match fs::remove_dir_all(&open) {
-            Err(found) if found.kind() != io::ErrorKind::NotFound => return Err(error(&open, found)),
-            _ => fs::create_dir_all(&open).map_err(|source| error(&open, source))?,
-        }
-        Ok(Self { folder: folder.to_owned(), open, names: BTreeSet::new(), is_finished: false })
-    }
-
     fn write(&mut self, row: &ExportRow, text: &str, counts: &mut ExportCounts) -> Result<()> {
         let name = self.free_name(row);
-        let mut file = Output::file(&self.open.join(name))?;
+        let mut file = Output::file(&self.folder.path().join(name))?;
         let written = file.write_all(front_matter(row).as_bytes()).and_then(|()| writeln!(file, "{text}"));
         written.map_err(|source| file.error(source))?;
         counts.bytes += file.finish_unsynced()?;
@@ -96,20 +75,6 @@ impl Target {
         );
         self.names.insert(lower(&name));
         name
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.is_finished = true;
-        let moved = fs::rename(&self.open, &self.folder);
-        moved.map_err(|source| ExportError::Write { path: mem::take(&mut self.folder), source })
-    }
-}
-
-impl Drop for Target {
-    fn drop(&mut self) {
-        if !self.is_finished {
-            let _ = fs::remove_dir_all(&self.open);
-        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`parquet`] | one row per page, columns compressed with zstd | pyarrow, duckdb, pandas, datasets |
 //! | [`jsonl`] | the same rows as JSON lines, plain or compressed | jq, pandas, datasets |
+//! | [`dataset`] | a folder of Parquet files with a card | `datasets.load_dataset`, the Hugging Face Hub |
 //! | [`markdown`] | a folder with a file of Markdown per page | editors, search engines, models |
 //! | [`warc`] | the archived records of the selected pages, with a CDXJ index | warcio, fastwarc, pywb |
 //! | [`cdxj`] | a CDXJ index of the crawl's own archive | pywb |
@@ -19,7 +20,9 @@ mod cdxj;
 mod columns;
 mod content;
 mod csv;
+mod dataset;
 mod error;
+mod folder_output;
 mod host_blocks;
 mod index;
 mod jsonl;
@@ -37,6 +40,7 @@ mod warc;
 pub use cdxj::cdxj;
 pub use columns::TextColumns;
 pub use csv::csv_cell;
+pub use dataset::dataset;
 pub use error::{ExportError, Result};
 pub use jsonl::{Compression, jsonl};
 pub use markdown::markdown;

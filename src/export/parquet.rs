@@ -4,6 +4,7 @@
 //! Columns are written directly, without Arrow in between.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -90,28 +91,64 @@ pub fn parquet(source: ExportSource<'_>, columns: TextColumns, output: Output) -
     let mut counts = ExportCounts::default();
     let mut contents = Contents::new(source.folder);
     let hosts = HostBlocks::learn(source, columns, &mut contents)?;
-    let path = output.path().to_owned();
-    let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
-    let schema = SCHEMA.replace("TEXTS", &texts(columns));
-    let schema = Arc::new(parse_message_type(&schema).map_err(error)?);
-    let mut writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
-    let mut group = Vec::new();
-    let mut group_bytes = 0;
-    source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
-        group_bytes += weight(&row);
-        group.push(row);
-        if group_bytes >= GROUP_BYTES {
-            write_group(&mut writer, std::mem::take(&mut group), columns).map_err(error)?;
-            group_bytes = 0;
-        }
-        Ok(())
-    })?;
-    if !group.is_empty() {
-        write_group(&mut writer, group, columns).map_err(error)?;
-    }
-    counts.bytes = writer.into_inner().map_err(error)?.finish()?;
+    let mut file = ParquetFile::create(output, columns)?;
+    source
+        .each(&mut counts, |line, counts| file.add(ExportRow::read(line, columns, &hosts, &mut contents, counts)?))?;
+    counts.bytes = file.finish()?;
     Ok(counts)
+}
+
+/// A file while rows are added. Without rows it is a table that has its columns.
+pub(super) struct ParquetFile {
+    writer: SerializedFileWriter<Output>,
+    path: PathBuf,
+    columns: TextColumns,
+    group: Vec<ExportRow>,
+    group_bytes: usize,
+    group_limit: usize,
+}
+
+impl ParquetFile {
+    pub(super) fn create(output: Output, columns: TextColumns) -> Result<Self> {
+        let path = output.path().to_owned();
+        let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
+        let schema = SCHEMA.replace("TEXTS", &texts(columns));
+        let schema = Arc::new(parse_message_type(&schema).map_err(error)?);
+        let writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
+        Ok(Self { writer, path, columns, group: Vec::new(), group_bytes: 0, group_limit: GROUP_BYTES })
+    }
+
+    /// Closes row groups when they have so many bytes in memory, if that is sooner.
+    pub(super) fn with_groups_of(self, bytes: usize) -> Self {
+        Self { group_limit: self.group_limit.min(bytes), ..self }
+    }
+
+    pub(super) fn add(&mut self, row: ExportRow) -> Result<()> {
+        self.group_bytes += weight(&row);
+        self.group.push(row);
+        if self.group_bytes >= self.group_limit { self.write_group() } else { Ok(()) }
+    }
+
+    /// Returns the bytes written; the open row group is not among them.
+    pub(super) fn bytes(&self) -> u64 {
+        self.writer.bytes_written() as u64
+    }
+
+    /// Writes what is left, gives the file its name and returns its length.
+    pub(super) fn finish(mut self) -> Result<u64> {
+        if !self.group.is_empty() {
+            self.write_group()?;
+        }
+        let path = self.path;
+        let output = self.writer.into_inner();
+        output.map_err(|error| ExportError::Write { path, source: io_error(error) })?.finish()
+    }
+
+    fn write_group(&mut self) -> Result<()> {
+        self.group_bytes = 0;
+        write_group(&mut self.writer, std::mem::take(&mut self.group), self.columns)
+            .map_err(|error| ExportError::Write { path: self.path.clone(), source: io_error(error) })
+    }
 }
 
 /// Returns the optional columns of text in the order of the row.

@@ -396,6 +396,85 @@ fn a_reader_may_leave_early() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
+/// Loads a data set folder with `datasets`.
+fn loaded(place: &Place, folder: &str) -> Value {
+    let mut load = script("dataset.py");
+    serde_json::from_str(&run(load.arg(place.path(folder)).arg(place.path("cache")))).unwrap()
+}
+
+#[test]
+fn a_data_set_folder_has_a_card_and_is_loaded_as_it_says() {
+    let place = demo();
+    let rows = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0).stdout;
+    let rows = objects(&rows);
+    let told = export(&place, &["--format", "dataset", "-o", "set", "--shard-size", "4K"]).expect_code(0);
+    assert!(told.stdout.starts_with(&format!("{} pages, ", rows.len())), "{}", told.stdout);
+    let mut names: Vec<String> = fs::read_dir(place.path("set/data"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = (0..names.len()).map(|shard| format!("train-{shard:05}-of-{:05}.parquet", names.len()));
+    assert_eq!(names, expected.collect::<Vec<_>>());
+    assert!(names.len() > 2, "{names:?}");
+    let card = fs::read_to_string(place.path("set/README.md")).unwrap();
+    for part in [
+        "---\nconfigs:",
+        "language:\n- \"de\"\n- \"en\"\n",
+        "- n<1K\n",
+        "| stored | ",
+        "| near-duplicate | ",
+        "| (none) | ",
+    ] {
+        assert!(card.contains(part), "{part}: {card}");
+    }
+    assert!(!place.path("set.open").exists());
+    let refused = export(&place, &["--format", "dataset", "-o", "set"]).expect_code(2);
+    assert!(refused.stderr.contains("set: there is something already"), "{}", refused.stderr);
+    let none = export(&place, &["--format", "dataset", "-o", "none", "--host", "nowhere.test"]).expect_code(0);
+    assert!(none.stderr.contains("note: no page was selected"), "{}", none.stderr);
+    assert!(place.path("none/data/train-00000-of-00001.parquet").exists());
+    export(&place, &["--format", "dataset", "-o", "texts", "--text", "main,full,markdown", "--html"]).expect_code(0);
+    if !has_for_part(&[PythonModule("datasets")]) {
+        return;
+    }
+    let found = loaded(&place, "set");
+    assert_eq!(found["rows"], rows.len());
+    assert_eq!((&found["told"], &found["as_told"]), (&found["rows"], &Value::from(true)), "{found}");
+    assert_eq!(found["urls"], rows.iter().map(|row| row["url"].clone()).collect::<Value>());
+    let texts: usize = rows.iter().filter_map(|row| row["text"].as_str()).map(|text| text.chars().count()).sum();
+    assert_eq!(found["texts"], texts);
+    assert_eq!(loaded(&place, "texts")["rows"], rows.len());
+}
+
+#[test]
+fn an_export_without_rows_is_a_table_with_its_columns() {
+    let place = demo();
+    let row = objects(&export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0).stdout).remove(0);
+    let columns: Vec<&String> = row.as_object().unwrap().keys().collect();
+    for name in ["none.parquet", "none.jsonl", "none.warc.gz", "none.csv"] {
+        let told = export(&place, &["-o", name, "--host", "nowhere.test"]).expect_code(0);
+        assert!(told.stdout.starts_with("0 "), "{name}: {}", told.stdout);
+    }
+    assert_eq!(fs::read_to_string(place.path("none.jsonl")).unwrap(), "");
+    assert_eq!(fs::read_to_string(place.path("none.csv")).unwrap().lines().count(), 1, "the heading");
+    let readers = ["pyarrow", "pandas", "polars", "duckdb"];
+    let readers: Vec<&str> = readers.into_iter().filter(|reader| has_for_part(&[PythonModule(reader)])).collect();
+    if readers.is_empty() {
+        return;
+    }
+    let found = run(script("no_rows.py").arg(place.path("none.parquet")).args(&readers));
+    let found: Value = serde_json::from_str(&found).unwrap();
+    for reader in readers {
+        let mut seen: Vec<&str> = found[reader].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, columns, "{reader}");
+    }
+    if has_for_part(&[Program("warcio")]) {
+        run(Command::new("warcio").arg("check").arg(place.path("none.warc.gz")));
+    }
+}
+
 /// Python modules that the scripts of `tests/tools` import.
 const TOOLS: [(&str, &str); 8] = [
     ("pyarrow", "pyarrow"),

@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
 use super::value_enums::{CountBy, ExportFormat, NoarchiveChoice, Representative, TextKind};
+use crate::cli::config::units::Size;
 use crate::model::Threshold;
 
 /// The arguments of `status`.
@@ -77,12 +78,15 @@ pub struct ExportArguments {
     /// Which page represents a cluster of duplicates
     #[arg(long, value_name = "WHICH", default_value = "stored")]
     pub representative: Representative,
-    /// parquet, jsonl: the text of a page; main,full: all visible text besides, as the field full_text
+    /// parquet, jsonl, dataset: the text of a page; main,full: all visible text besides, as the field full_text
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "main")]
     pub text: Vec<TextKind>,
-    /// parquet, jsonl: add the decoded source of each page as the field html
+    /// parquet, jsonl, dataset: add the decoded source of each page as the field html
     #[arg(long)]
     pub html: bool,
+    /// dataset: begin another file when one has SIZE
+    #[arg(long, value_name = "SIZE", default_value = "512M")]
+    pub shard_size: Size,
     /// csv: group pages by
     #[arg(long, value_name = "WHAT", default_value = "host")]
     pub by: CountBy,

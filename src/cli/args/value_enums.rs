@@ -11,6 +11,8 @@ pub enum ExportFormat {
     Parquet,
     /// The same rows as JSON lines; compressed if FILE ends in .gz or .zst
     Jsonl,
+    /// A data set folder: the rows in Parquet files, and a card; read by Hugging Face's datasets
+    Dataset,
     /// A folder with a file of Markdown per page: its main text, with its metadata in front
     Markdown,
     /// The archived records: in gzip, in zstd if FILE ends in .zst, plain if in .warc; their index beside them as .cdxj

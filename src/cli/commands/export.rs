@@ -32,6 +32,7 @@ fn default_file(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Parquet => "parquet/pages-00000.parquet",
         ExportFormat::Jsonl => "export/pages.jsonl",
+        ExportFormat::Dataset => "dataset",
         ExportFormat::Markdown => "markdown",
         ExportFormat::Warc => "export/pages.warc.gz",
         ExportFormat::Cdxj => "export/index.cdxj",
@@ -52,7 +53,7 @@ fn format_of(arguments: &ExportArguments) -> Result<ExportFormat, CliError> {
             arguments.out.as_ref().map_or("there is neither --format nor a file's name (-o)".to_owned(), |file| {
                 format!("the name '{}' tells no format", terminal_safe(&file.display().to_string()))
             });
-        CliError::usage(told).with_hint("add --format parquet, jsonl, markdown, warc, cdxj or csv")
+        CliError::usage(told).with_hint("add --format parquet, jsonl, dataset, markdown, warc, cdxj or csv")
     })
 }
 
@@ -78,8 +79,8 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     if format == ExportFormat::Warc && !is_stdout(&file) {
         expect_own_index(&file)?;
     }
-    if format == ExportFormat::Markdown {
-        expect_free_folder(&file)?;
+    if let ExportFormat::Dataset | ExportFormat::Markdown = format {
+        expect_free_folder(format, &file)?;
     }
     match written(settings, arguments, format, &selection, &file) {
         Ok(tally) => print_tally(settings, format, &file, tally),
@@ -130,6 +131,7 @@ fn written(
     let tally = match format {
         ExportFormat::Parquet => export::parquet(source, columns(arguments), output(file)?),
         ExportFormat::Jsonl => export::jsonl(source, columns(arguments), compression(file), output(file)?),
+        ExportFormat::Dataset => export::dataset(source, columns(arguments), file, arguments.shard_size.0),
         ExportFormat::Markdown => export::markdown(source, file),
         ExportFormat::Warc => {
             let index = if is_stdout(file) { None } else { Some(Output::file(&index_of(file))?) };
@@ -195,11 +197,15 @@ fn index_of(file: &Path) -> PathBuf {
     file.with_file_name(format!("{stem}.cdxj"))
 }
 
-/// Refuses a folder of Markdown that has files, or that is no folder.
-fn expect_free_folder(folder: &Path) -> Result<(), CliError> {
+/// Refuses a folder that has files, or that is no folder.
+fn expect_free_folder(format: ExportFormat, folder: &Path) -> Result<(), CliError> {
     if is_stdout(folder) {
-        return Err(CliError::usage("--format markdown writes a folder, not standard output")
-            .with_hint("give -o a folder, or use --format jsonl --text markdown -o -"));
+        let (name, other) = match format {
+            ExportFormat::Markdown => ("markdown", "--format jsonl --text markdown -o -"),
+            _ => ("dataset", "--format jsonl -o -"),
+        };
+        return Err(CliError::usage(format!("--format {name} writes a folder, not standard output"))
+            .with_hint(format!("give -o a folder, or use {other}")));
     }
     let is_taken = match std::fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
@@ -253,6 +259,9 @@ fn print_tally(settings: &Settings, format: ExportFormat, file: &Path, tally: Ex
     warn(tally.held_back, "left out: noarchive or noindex (--noarchive ignore exports them)");
     if format != ExportFormat::Csv {
         warn(tally.without_body, "stored without a body: the crawl archived none (--no-warc, noarchive)");
+    }
+    if tally.pages == 0 && format == ExportFormat::Dataset && !quiet {
+        write_stderr("note: no page was selected; datasets refuses a data set without rows");
     }
     let what = if format == ExportFormat::Csv { "URL" } else { "page" };
     let count = counted(tally.pages, what, &format!("{what}s"));

@@ -1,0 +1,300 @@
+//! Exports rows as a data set folder: Parquet files and a card, as Hugging Face's `datasets` and its Hub read them.
+//!
+//! The layout is that of the Hub's documentation ("Structure your repository", "Dataset cards"): `data/train-*.parquet`,
+//! and a `README.md` whose YAML front matter names files, columns, languages and size.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::store::PageLines;
+
+use super::columns::TextColumns;
+use super::content::Contents;
+use super::error::{ExportError, Result};
+use super::folder_output::FolderOutput;
+use super::host_blocks::HostBlocks;
+use super::output::{ExportCounts, Output};
+use super::pages::ExportSource;
+use super::parquet::ParquetFile;
+use super::row::ExportRow;
+
+/// Lines of a table of the card.
+const MOST_LINES: usize = 30;
+
+/// Writes the rows of [`parquet`](super::parquet) to `FOLDER/data/train-00000-of-00002.parquet` and so on, and a card to
+/// `FOLDER/README.md`. A file is closed with the row group with which it reaches `shard_size` bytes. The folder must
+/// not exist, or be empty; it has the name `FOLDER.open` until it is complete.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn dataset(source: ExportSource<'_>, columns: TextColumns, folder: &Path, shard_size: u64) -> Result<ExportCounts> {
+    let target = FolderOutput::create(folder)?;
+    let mut counts = ExportCounts::default();
+    let mut contents = Contents::new(source.folder);
+    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
+    let mut shards = Shards::create(target.path(), columns, shard_size)?;
+    let mut content = DatasetContent::default();
+    source.each(&mut counts, |line, counts| {
+        let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
+        content.add(&row);
+        shards.add(row)
+    })?;
+    counts.bytes = shards.finish()?;
+    content.count_outcomes(source.folder)?;
+    let card = content.card(columns, counts);
+    let mut file = Output::file(&target.path().join("README.md"))?;
+    file.write_all(card.as_bytes()).map_err(|source| file.error(source))?;
+    counts.bytes += file.finish()?;
+    target.finish()?;
+    Ok(counts)
+}
+
+/// The Parquet files of a data set while they are written.
+struct Shards {
+    folder: PathBuf,
+    columns: TextColumns,
+    size: u64,
+    open: ParquetFile,
+    /// Bytes of the files that are finished, and how many there are.
+    bytes: u64,
+    finished: usize,
+}
+
+impl Shards {
+    fn create(folder: &Path, columns: TextColumns, size: u64) -> Result<Self> {
+        let folder = folder.join("data");
+        let open = create_shard(&folder, 0, columns, size)?;
+        Ok(Self { folder, columns, size, open, bytes: 0, finished: 0 })
+    }
+
+    fn add(&mut self, row: ExportRow) -> Result<()> {
+        if self.open.bytes() >= self.size {
+            let next = create_shard(&self.folder, self.finished + 1, self.columns, self.size)?;
+            self.bytes += std::mem::replace(&mut self.open, next).finish()?;
+            self.finished += 1;
+        }
+        self.open.add(row)
+    }
+
+    /// Finishes the last file, and says in each name how many there are. Returns the bytes of all.
+    fn finish(self) -> Result<u64> {
+        let (bytes, shards) = (self.bytes + self.open.finish()?, self.finished + 1);
+        for shard in 0..shards {
+            let path = self.folder.join(format!("train-{shard:05}-of-{shards:05}.parquet"));
+            fs::rename(shard_path(&self.folder, shard), &path).map_err(|source| ExportError::Write { path, source })?;
+        }
+        Ok(bytes)
+    }
+}
+
+fn create_shard(folder: &Path, shard: usize, columns: TextColumns, size: u64) -> Result<ParquetFile> {
+    let file = ParquetFile::create(Output::file(&shard_path(folder, shard))?, columns)?;
+    Ok(file.with_groups_of(usize::try_from(size).unwrap_or(usize::MAX)))
+}
+
+fn shard_path(folder: &Path, shard: usize) -> PathBuf {
+    folder.join(format!("train-{shard:05}.parquet"))
+}
+
+/// What the card says of the rows.
+#[derive(Debug, Default)]
+struct DatasetContent {
+    rows: u64,
+    characters: u64,
+    languages: BTreeMap<String, u64>,
+    licenses: BTreeMap<String, u64>,
+    hosts: BTreeSet<String>,
+    /// Pages of the whole run, selected or not.
+    outcomes: BTreeMap<String, u64>,
+    detectors: BTreeSet<String>,
+}
+
+impl DatasetContent {
+    fn add(&mut self, row: &ExportRow) {
+        self.rows += 1;
+        self.characters += row.text.as_ref().map_or(0, |text| text.chars().count() as u64);
+        let language = row.lang_detected.as_deref().or(row.lang.as_deref()).and_then(|lang| lang.split('-').next());
+        let language = language.map(str::to_ascii_lowercase).filter(|code| (2..=3).contains(&code.len()));
+        *self.languages.entry(language.unwrap_or_default()).or_default() += 1;
+        *self.licenses.entry(row.license.clone().unwrap_or_default()).or_default() += 1;
+        let host = url::Url::parse(&row.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        self.hosts.extend(host);
+    }
+
+    fn count_outcomes(&mut self, folder: &Path) -> Result<()> {
+        for line in PageLines::open(folder)? {
+            let line = line?;
+            *self.outcomes.entry(line.outcome).or_default() += 1;
+            self.detectors.extend(line.detector);
+        }
+        Ok(())
+    }
+
+    fn card(&self, columns: TextColumns, counts: ExportCounts) -> String {
+        let mut card = format!("---\n{}---\n\n", self.front_matter(columns, counts));
+        let _ = write!(
+            card,
+            "# Pages of {}\n\n{} rows, one a page, with {} characters of text. ndcrawl {} made them; pages that repeat another \
+             were left out.\n\n```python\nfrom datasets import load_dataset\n\npages = load_dataset(\"FOLDER\", split=\"train\")\n```\n",
+            if self.hosts.len() == 1 { "1 host".to_owned() } else { format!("{} hosts", self.hosts.len()) },
+            self.rows,
+            self.characters,
+            env!("CARGO_PKG_VERSION"),
+        );
+        let detectors = self.detectors.iter().cloned().collect::<Vec<_>>().join(", ");
+        let found_by = if detectors.is_empty() { String::new() } else { format!(" Detector: {detectors}.") };
+        let _ = write!(
+            card,
+            "\n## How it was made\n\nAll pages of the run by their outcome; rows are those of the selected outcomes.{found_by} \
+             Left out because they ask for it (`noarchive`, `noindex`): {}.\n",
+            counts.held_back
+        );
+        table(&mut card, "outcome", &self.outcomes);
+        card += "\n## Languages\n\nOf the main text by its letters, or else as declared.\n";
+        table(&mut card, "language", &self.languages);
+        card += "\n## Licenses\n\nWhat the pages name as their license. A page without one is not free by that: all rights of its author \
+                 hold.\n";
+        table(&mut card, "license", &self.licenses);
+        card
+    }
+
+    fn front_matter(&self, columns: TextColumns, counts: ExportCounts) -> String {
+        let mut text = String::from(
+            "configs:\n- config_name: default\n  data_files:\n  - split: train\n    path: data/train-*.parquet\n",
+        );
+        let languages: Vec<&String> = self.languages.keys().filter(|code| !code.is_empty()).collect();
+        if !languages.is_empty() {
+            text += "language:\n";
+            // Some codes are words of YAML: `no` is false.
+            languages.iter().for_each(|code| text += &format!("- \"{code}\"\n"));
+        }
+        text += &format!("size_categories:\n- {}\ntags:\n- web\n- deduplicated\n", size_category(self.rows));
+        text += "dataset_info:\n  features:\n";
+        for (name, kind) in FEATURES {
+            match kind {
+                "texts" => {
+                    let wanted = [
+                        (columns.has_full_text(), "full_text"),
+                        (columns.markdown, "markdown"),
+                        (columns.html, "html"),
+                    ];
+                    for (_, name) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+                        text += &format!("  - name: {name}\n    dtype: string\n");
+                    }
+                }
+                "list" => text += &format!("  - name: {name}\n    list: string\n"),
+                "provenance" => {
+                    text += &format!("  - name: {name}\n    struct:\n");
+                    PROVENANCE.iter().for_each(|field| text += &format!("    - name: {field}\n      dtype: string\n"));
+                }
+                kind => text += &format!("  - name: {name}\n    dtype: {kind}\n"),
+            }
+        }
+        text + &format!(
+            "  splits:\n  - name: train\n    num_bytes: {}\n    num_examples: {}\n  download_size: {}\n  dataset_size: {}\n",
+            counts.bytes, self.rows, counts.bytes, counts.bytes
+        )
+    }
+}
+
+/// The columns of [`parquet`](super::parquet) in their order, by the names of `datasets`.
+const FEATURES: [(&str, &str); 32] = [
+    ("url", "string"),
+    ("id", "string"),
+    ("file", "string"),
+    ("line", "int64"),
+    ("final_url", "string"),
+    ("fetched_at", "timestamp[ms, tz=UTC]"),
+    ("status", "int32"),
+    ("type", "string"),
+    ("charset", "string"),
+    ("charset_declared", "string"),
+    ("lang", "string"),
+    ("lang_detected", "string"),
+    ("lang_confidence", "float64"),
+    ("title", "string"),
+    ("license", "string"),
+    ("robots", "list"),
+    ("text", "string"),
+    ("", "texts"),
+    ("outcome", "string"),
+    ("duplicate_of", "string"),
+    ("score", "float64"),
+    ("detector", "string"),
+    ("decided_by", "string"),
+    ("cluster", "string"),
+    ("digest", "string"),
+    ("text_digest", "string"),
+    ("bytes", "int64"),
+    ("truncated", "bool"),
+    ("provenance", "provenance"),
+    ("warc_file", "string"),
+    ("warc_offset", "int64"),
+    ("columns", "string"),
+];
+
+const PROVENANCE: [&str; 9] = ["who", "who_from", "when", "when_from", "where", "why", "why_from", "how", "markup"];
+
+/// Returns the name that the Hub has for so many rows.
+fn size_category(rows: u64) -> &'static str {
+    match rows {
+        0..1_000 => "n<1K",
+        1_000..10_000 => "1K<n<10K",
+        10_000..100_000 => "10K<n<100K",
+        100_000..1_000_000 => "100K<n<1M",
+        1_000_000..10_000_000 => "1M<n<10M",
+        10_000_000..100_000_000 => "10M<n<100M",
+        100_000_000..1_000_000_000 => "100M<n<1B",
+        _ => "n>1B",
+    }
+}
+
+/// Writes counts as a table, the most frequent first.
+fn table(card: &mut String, heading: &str, counts: &BTreeMap<String, u64>) {
+    let mut lines: Vec<_> = counts.iter().collect();
+    lines.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    let _ = write!(card, "\n| {heading} | pages |\n|---|---|\n");
+    for (name, count) in lines.iter().take(MOST_LINES) {
+        let name: String = if name.is_empty() { "(none)".to_owned() } else { in_cell(name) };
+        let _ = writeln!(card, "| {name} | {count} |");
+    }
+    if let Some(others) = lines.get(MOST_LINES..).filter(|others| !others.is_empty()) {
+        let pages: u64 = others.iter().map(|(_, count)| **count).sum();
+        let _ = writeln!(card, "| {} others | {pages} |", others.len());
+    }
+}
+
+/// Makes a text of a page harmless in a cell of Markdown.
+fn in_cell(text: &str) -> String {
+    let text: String = text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;").replace('[', "\\[").replace('`', "\\`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pages_say_stays_in_its_cell() {
+        let content = DatasetContent {
+            licenses: BTreeMap::from([("a | b\n# c <script> [x](y) `z`".to_owned(), 2), (String::new(), 1)]),
+            ..DatasetContent::default()
+        };
+        let card = content.card(TextColumns::default(), ExportCounts::default());
+        assert!(card.contains("| a \\| b # c &lt;script> \\[x](y) \\`z\\` | 2 |\n| (none) | 1 |\n"), "{card}");
+    }
+
+    #[test]
+    fn codes_of_languages_are_quoted_and_long_tables_cut() {
+        let languages = (0..40_u64).map(|number| (format!("l{}", char::from(b'a' + (number % 26) as u8)), number));
+        let mut content = DatasetContent { languages: languages.collect(), ..DatasetContent::default() };
+        content.languages.insert("no".to_owned(), 1);
+        assert!(content.front_matter(TextColumns::default(), ExportCounts::default()).contains("- \"no\"\n"));
+        let mut card = String::new();
+        table(&mut card, "x", &(0..40_u64).map(|number| (number.to_string(), number)).collect());
+        assert!(card.ends_with("| 10 others | 45 |\n"), "{card}");
+    }
+}
