@@ -66,14 +66,14 @@ td.url{min-width:0}.narrow{display:inline-block}.map{aspect-ratio:3/4}\
 .stack,.stack tbody,.stack caption{display:block}.stack thead{display:none}\
 .stack tr{display:grid;grid-template-columns:1fr 1fr;gap:0 1rem;border-bottom:1px solid var(--line);padding:.45rem 0}\
 .stack tr[hidden]{display:none}.stack th,.stack td{border:0;padding:.05rem 0;display:flex;justify-content:space-between;\
-gap:.5rem;white-space:normal;min-width:0;max-width:none}.stack td:empty{display:none}\
+gap:.5rem;white-space:normal;min-width:0;max-width:none}.stack td:empty,.stack td.wide:empty{display:none}\
 .stack th[scope=row],.stack td.wide{grid-column:1/-1;display:block;text-align:left;overflow-wrap:anywhere;color:var(--fg)}\
 .stack td[data-label]::before{content:attr(data-label);text-align:left;color:var(--soft);font:15px/1.5 system-ui,sans-serif}\
 .stack td.wide::before{display:block}\
 dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
 @media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,nav.pages,.tools{display:none}.scroll{overflow:visible}\
 th,td,td.url{white-space:normal;min-width:0;overflow-wrap:anywhere}table{max-width:100%}a{color:inherit}.map{max-width:none}\
-figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
+.heat,del,ins{print-color-adjust:exact}figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 
 /// Returns a complete page without scripts.
 pub fn page(title: &str, body: &str) -> String {

@@ -359,7 +359,7 @@ fn two_crawls_are_compared_page_by_page() {
     let wrote = place.run(["report", "after", "--against", "before"]).finish().expect_code(0);
     assert!(wrote.stderr.starts_with("wrote after/comparison.html ("), "{}", wrote.stderr);
     let html = fs::read_to_string(place.path("after/comparison.html")).unwrap();
-    assert!(html.contains("0 are new, 0 changed and 0 are newly duplicated; 0 are gone."), "{html}");
+    assert!(html.contains("0 new, 0 changed, 0 newly duplicated. 0 gone."), "{html}");
     let changes = fs::read_to_string(place.path("after/comparison_files/changes.csv")).unwrap();
     let near = |out: &str| {
         let lines = crate::program::pages(&place.path(out));

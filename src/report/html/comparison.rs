@@ -2,7 +2,7 @@
 
 use super::frame;
 use super::listing::{Cell, Listing, Parts};
-use crate::html_writer::{card, escaped, thousands};
+use crate::html_writer::{card, counted, escaped, thousands};
 use crate::report::{ComparedPages, Comparison, PageChange};
 
 /// Returns the page. `names` are those of the later and of the earlier crawl.
@@ -32,11 +32,12 @@ pub(in super::super) fn page(comparison: &Comparison, names: [&str; 2], parts: &
 }
 
 fn answer(comparison: &Comparison) -> String {
-    let rate = |pages: ComparedPages| format!("{:.1} %", pages.copies as f64 * 100.0 / pages.all().max(1) as f64);
+    // A space at which no line ends.
+    let rate = |pages: ComparedPages| format!("{:.1}\u{a0}%", pages.copies as f64 * 100.0 / pages.all().max(1) as f64);
     let count = |change| thousands(comparison.count(change));
     format!(
-        "Of {} pages, {} are new, {} changed and {} are newly duplicated; {} are gone. Duplicates: {}, before {}.",
-        thousands(comparison.later.all()),
+        "{}: {} new, {} changed, {} newly duplicated. {} gone. Duplicates: {}, before {}.",
+        counted(comparison.later.all(), "page", "pages"),
         count(PageChange::New),
         count(PageChange::Changed),
         count(PageChange::NewlyDuplicated),
@@ -50,9 +51,10 @@ fn section(comparison: &Comparison, change: PageChange, parts: &mut Parts<'_>) -
     let Some(pages) = comparison.examples.get(&change) else { return String::new() };
     let name = change.name();
     let id = name.replace(' ', "-");
+    let title = name[..1].to_uppercase() + &name[1..];
     let listing = Listing {
         file: &id,
-        caption: &format!("Pages: {name}"),
+        caption: &format!("{title}: pages"),
         heading: &["page", "note"],
         rows: pages.iter().map(|page| vec![Cell::NameUrl(page.url.clone()), Cell::Text(page.note.clone())]).collect(),
         most: pages.len(),
@@ -64,7 +66,7 @@ fn section(comparison: &Comparison, change: PageChange, parts: &mut Parts<'_>) -
     };
     format!(
         "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{}{more}</section>\n",
-        escaped(name),
+        escaped(&title),
         listing.html(parts)
     )
 }
