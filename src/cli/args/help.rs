@@ -136,9 +136,9 @@ Examples:
 The report is one page, with pages of all clusters and a CSV of each table in a
 folder beside it (report_files). It loads nothing from elsewhere; its script
 sorts and filters tables. The threshold curve repeats the decisions on the pages
-in the order of the crawl. It costs nine decisions per page, so that the report
-of an ending crawl takes the first eighth of the pages (250 to 5,000), beyond 250
-pages at every other threshold, and compares the text of the 100 largest
+in the order of the crawl. It costs nine decisions per page. So the report of an
+ending crawl takes the first eighth of the pages (250 to 5,000), and beyond 250
+pages every other threshold; and it compares the text of the 100 largest
 clusters. Nothing is fetched, and nothing else in the folder changes.";
 
 /// The end of the long help of `check`.

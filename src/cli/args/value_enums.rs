@@ -11,7 +11,7 @@ pub enum ExportFormat {
     Parquet,
     /// The same rows as JSON lines; compressed if FILE ends in .gz or .zst
     Jsonl,
-    /// A data set folder: the rows in Parquet files, and a card; read by Hugging Face's datasets
+    /// A folder of Parquet files with a card, as Hugging Face's datasets reads it
     Dataset,
     /// A folder with a file of Markdown per page: its main text, with its metadata in front
     Markdown,
