@@ -164,7 +164,9 @@ impl ExplainedCrawl {
         }
         let error = CliError::new(exit::USAGE, format!("{text}: this crawl has not seen this URL"));
         Err(match self.lines.nearest(text)?.hint() {
-            None => error,
+            None => error.with_hint(
+                "no page that was fetched links to it, or no input has it; to crawl it, name it as a seed with --add",
+            ),
             Some(hint) => error.with_hint(hint),
         })
     }
