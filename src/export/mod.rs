@@ -11,6 +11,7 @@
 //! | [`dataset`] | a folder of Parquet files with a card | `datasets.load_dataset`, the Hugging Face Hub |
 //! | [`markdown`] | a folder with a file of Markdown per page | editors, search engines, models |
 //! | [`warc`] | the archived records of the selected pages, with a CDXJ index | warcio, fastwarc, pywb |
+//! | [`wacz`] | the same in one file with its index and the list of pages | replayweb.page, py-wacz |
 //! | [`cdxj`] | a CDXJ index of the crawl's own archive | pywb |
 //! | [`rates`] | duplicate rates by host as CSV | spreadsheets |
 //!
@@ -35,6 +36,7 @@ mod row;
 mod selection;
 mod sorting;
 mod surt;
+mod wacz;
 mod warc;
 
 pub use cdxj::cdxj;
@@ -51,4 +53,5 @@ pub use rates::{RateKey, rates};
 pub use row::{ExportRow, ProvenanceFields};
 pub use selection::{ElectedPages, Selection};
 pub use surt::surt;
+pub use wacz::wacz;
 pub use warc::warc;

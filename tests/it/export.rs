@@ -396,6 +396,23 @@ fn a_reader_may_leave_early() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
+#[test]
+fn a_wacz_file_is_valid_and_holds_the_pages() {
+    let place = demo();
+    let told = export(&place, &["-o", "pages.wacz"]).expect_code(0);
+    let stored = lines_of(&place, &["stored"]);
+    assert!(told.stdout.starts_with(&format!("{} pages, ", stored.len())), "{}", told.stdout);
+    assert!(!place.path("pages.wacz.parts.open").exists());
+    let refused = export(&place, &["--format", "wacz", "-o", "-"]).expect_code(2);
+    assert!(refused.stderr.contains("not standard output"), "{}", refused.stderr);
+    // Our own reader finds the pages of its archive.
+    place.run(["dedup", "pages.wacz", "-o", "again", "--min-free", "0", "-q"]).finish().expect_code(0);
+    assert_eq!(crate::program::pages(&place.path("again")).len(), stored.len());
+    if has_for_part(&[Program("wacz")]) {
+        println!("{}", run(Command::new("wacz").args(["validate", "-f"]).arg(place.path("pages.wacz"))));
+    }
+}
+
 /// Loads a data set folder with `datasets`.
 fn loaded(place: &Place, folder: &str) -> Value {
     let mut load = script("dataset.py");

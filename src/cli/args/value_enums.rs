@@ -17,6 +17,8 @@ pub enum ExportFormat {
     Markdown,
     /// The archived records: in gzip, in zstd if FILE ends in .zst, plain if in .warc; their index beside them as .cdxj
     Warc,
+    /// The archived records, their index and the list of pages in one file
+    Wacz,
     /// Index of the WARC files in the output folder
     Cdxj,
     /// Duplicate rates, one line per host
@@ -32,6 +34,7 @@ impl ExportFormat {
             "parquet" => Self::Parquet,
             "jsonl" | "ndjson" => Self::Jsonl,
             "warc" => Self::Warc,
+            "wacz" => Self::Wacz,
             "cdxj" => Self::Cdxj,
             "csv" => Self::Csv,
             _ => return None,

@@ -35,6 +35,7 @@ fn default_file(format: ExportFormat) -> &'static str {
         ExportFormat::Dataset => "dataset",
         ExportFormat::Markdown => "markdown",
         ExportFormat::Warc => "export/pages.warc.gz",
+        ExportFormat::Wacz => "export/pages.wacz",
         ExportFormat::Cdxj => "export/index.cdxj",
         ExportFormat::Csv => "export/rates.csv",
     }
@@ -53,7 +54,7 @@ fn format_of(arguments: &ExportArguments) -> Result<ExportFormat, CliError> {
             arguments.out.as_ref().map_or("there is neither --format nor a file's name (-o)".to_owned(), |file| {
                 format!("the name '{}' tells no format", terminal_safe(&file.display().to_string()))
             });
-        CliError::usage(told).with_hint("add --format parquet, jsonl, dataset, markdown, warc, cdxj or csv")
+        CliError::usage(told).with_hint("add --format parquet, jsonl, dataset, markdown, warc, wacz, cdxj or csv")
     })
 }
 
@@ -78,6 +79,9 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(format)));
     if format == ExportFormat::Warc && !is_stdout(&file) {
         expect_own_index(&file)?;
+    }
+    if format == ExportFormat::Wacz && is_stdout(&file) {
+        return Err(CliError::usage("--format wacz writes a file, not standard output").with_hint("give -o a file"));
     }
     if let ExportFormat::Dataset | ExportFormat::Markdown = format {
         expect_free_folder(format, &file)?;
@@ -137,6 +141,7 @@ fn written(
             let index = if is_stdout(file) { None } else { Some(Output::file(&index_of(file))?) };
             export::warc(source, archive_compression(file), output(file)?, index)
         }
+        ExportFormat::Wacz => export::wacz(source, file),
         ExportFormat::Cdxj => export::cdxj(source, output(file)?),
         ExportFormat::Csv => {
             let by = match arguments.by {
