@@ -27,7 +27,7 @@ const MOST_FOLDERS: usize = 16;
 /// be empty; it has the name `FOLDER.open` until it is complete.
 ///
 /// # Errors
-/// [`ExportError`].
+/// [`ExportError`](super::ExportError).
 pub fn markdown(source: ExportSource<'_>, folder: &Path) -> Result<ExportCounts> {
     let mut target = Target { folder: FolderOutput::create(folder)?, names: BTreeSet::new() };
     let mut counts = ExportCounts::default();
