@@ -19,6 +19,7 @@ pub mod args;
 pub mod clusters;
 mod commands;
 pub mod config;
+mod cookie_file;
 mod dashboard;
 pub mod errors;
 pub mod eval_text;

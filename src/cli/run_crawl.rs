@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch};
 use crate::cli::args::RunFlags;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::{EngineKind, ProgressMode};
+use crate::cli::cookie_file;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::host::Host;
@@ -115,6 +116,7 @@ struct PreparedCrawl {
 fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<PreparedCrawl, CliError> {
     // The files may be in the folder that `--fresh --force` empties.
     let given_rules = rule_file::read_given(settings)?;
+    let cookies = cookie_file::read(settings)?;
     // Before a finished crawl is set aside.
     output_dir::expect_related_seeds(settings, &seeds, flags)?;
     output_dir::prepare(&settings.out.dir, flags)?;
@@ -123,6 +125,7 @@ fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<Prepare
     let seeds = output_dir::with_earlier_seeds(seeds, &earlier, flags);
     warn(settings, &seeds);
     let mut setup = crawl_setup(settings, &seeds)?;
+    setup.fetch.cookies = cookies;
     let (store, opened) = open_store(settings, &setup)?;
     setup.frontier.rules = rule_file::initial_rules(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;

@@ -225,7 +225,7 @@ impl Fetcher {
         permit: Option<&mut Permit>,
     ) -> Result<Fetched, Unanswered> {
         let inner = &*self.0;
-        let mut headers = inner.headers.for_url(url.as_url());
+        let mut headers = inner.headers.for_url(request.spelling.as_ref().unwrap_or(url.as_url()));
         request.unless.add_to(&mut headers);
         let mut exchange = Exchange::new(&inner.options, url, request.spelling.as_ref(), headers);
         let mut repeats = 0;

@@ -1,12 +1,14 @@
 //! Request headers, and the headers kept in the record.
 
+use std::sync::Arc;
+
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, FROM, HOST, HeaderMap, HeaderName, HeaderValue,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, FROM, HOST, HeaderMap, HeaderName, HeaderValue,
     TRANSFER_ENCODING, USER_AGENT,
 };
 use url::Url;
 
-use super::{FetchError, Options};
+use super::{Cookies, FetchError, Options};
 use crate::model::Header;
 
 /// Content codings that are undone.
@@ -15,6 +17,7 @@ const CODINGS: &str = "gzip, deflate, br, zstd";
 /// The request headers of one crawl.
 pub(super) struct RequestHeaders {
     everywhere: HeaderMap,
+    cookies: Option<Arc<Cookies>>,
     further: HeaderMap,
     further_hosts: Option<Vec<String>>,
 }
@@ -40,12 +43,15 @@ impl RequestHeaders {
         }
         let further_hosts =
             options.header_hosts.as_ref().map(|hosts| hosts.iter().map(|h| h.to_ascii_lowercase()).collect());
-        Ok(Self { everywhere, further, further_hosts })
+        Ok(Self { everywhere, cookies: options.cookies.clone(), further, further_hosts })
     }
 
     /// Returns the headers of a request for this URL, without `Host`.
     pub(super) fn for_url(&self, url: &Url) -> HeaderMap {
         let mut headers = self.everywhere.clone();
+        if let Some(cookies) = self.cookies.as_ref().and_then(|cookies| cookies.for_url(url)) {
+            headers.insert(COOKIE, cookies);
+        }
         let host = url.host_str().unwrap_or_default();
         if self.further_hosts.as_ref().is_none_or(|hosts| hosts.iter().any(|name| name == host)) {
             for name in self.further.keys() {

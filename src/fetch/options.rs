@@ -2,9 +2,12 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ipnet::IpNet;
+
+use super::Cookies;
 
 /// Options of a [`Fetcher`](super::Fetcher). The defaults are those of the command line.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Options {
     pub headers: Vec<(String, String)>,
     /// The host names to which [`headers`](Self::headers) are sent; `None` is every host.
     pub header_hosts: Option<Vec<String>>,
+    /// Cookies for the hosts and paths that they name. A `Cookie` in [`headers`](Self::headers) replaces them.
+    pub cookies: Option<Arc<Cookies>>,
     /// The proxy of all requests. `None` asks the environment (`HTTP_PROXY`, `HTTPS_PROXY`,
     /// `ALL_PROXY`, `NO_PROXY`); an empty text is no proxy, whatever the environment says.
     pub proxy: Option<String>,
@@ -87,6 +92,7 @@ impl Default for Options {
             robots_agent: "ndcrawl".into(),
             headers: Vec::new(),
             header_hosts: None,
+            cookies: None,
             proxy: None,
             timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(10),

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use axum::http::HeaderMap;
 use ndcrawl::demo::DemoSite;
 use regex::Regex;
 
@@ -57,7 +58,37 @@ impl Sites {
     }
 }
 
+/// What the first site hands out to members.
+const SESSION: &str = "session=3f1c9b27";
+
+/// Pages for members, and the form that makes one of whoever comes.
+fn members(path: &str, headers: &HeaderMap) -> Option<Answer> {
+    let is_member = headers.get("cookie").is_some_and(|cookie| cookie == SESSION);
+    let page = |title: &str, links: &str| Answer::html(format!("<title>{title}</title><p>Of the {title}.{links}"));
+    Some(match path {
+        "/login" => {
+            let cookie = format!("{SESSION}; Path=/members/; HttpOnly");
+            Answer {
+                status: 303,
+                headers: vec![("location", "/members/".to_owned()), ("set-cookie", cookie)],
+                ..Answer::default()
+            }
+        }
+        _ if !path.starts_with("/members/") => return None,
+        _ if !is_member => Answer::error(403),
+        "/members/" => page("members", "<a href=minutes.html>1</a><a href=rota.html>2</a>"),
+        "/members/minutes.html" => page("minutes of the meeting", ""),
+        "/members/rota.html" => page("rota of the lighthouse", ""),
+        _ => Answer::error(404),
+    })
+}
+
 impl Content for Sites {
+    fn answer_to(&self, url: &str, before: usize, headers: &HeaderMap) -> Answer {
+        let own = url.strip_prefix(&self.origins[0]).and_then(|path| members(path, headers));
+        own.unwrap_or_else(|| self.answer(url, before))
+    }
+
     fn answer(&self, url: &str, before: usize) -> Answer {
         match url.strip_prefix(&self.origins[0]) {
             Some(path) => self.own(path, before),
@@ -86,7 +117,7 @@ fn normalize(text: &str, port: &str) -> String {
 
 #[test]
 fn the_recipes_of_the_cookbook_print_what_the_page_shows() {
-    if !has_all(&[Program("jq")]) {
+    if !has_all(&[Program("jq"), Program("curl")]) {
         return;
     }
     let web = Web::start(2, |origins| Arc::new(Sites { demo: DemoSite::new(0), origins: origins.to_vec() }));

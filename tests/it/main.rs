@@ -34,6 +34,7 @@
 //! | `unmatched` | links of duplicates that the pages which they repeat do not have |
 //! | `sampling` | the estimate of what skipping links loses, against the truth |
 //! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
+//! | `cookies` | pages behind a login |
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
@@ -63,6 +64,7 @@ mod browser;
 mod clusters;
 mod conformance;
 mod cookbook;
+mod cookies;
 mod corpora;
 mod corruption;
 mod crawl;

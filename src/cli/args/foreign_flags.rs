@@ -28,7 +28,7 @@ const URL: &str = "leave the flag out: ndcrawl URL";
 const OUT: &str = "-o DIR names the output folder; ndcrawl export writes the pages into one file";
 const RESUME: &str = "the same command resumes a crawl";
 const AGENT: &str = "-A TEXT sets the User-Agent header";
-const COOKIE: &str = "send it as a header: -H 'Cookie: NAME=VALUE'";
+const COOKIE: &str = "--cookie-file FILE sends the cookies of a cookies.txt, -H 'Cookie: NAME=VALUE' a single one";
 const LOGIN: &str = "send it as a header: -H 'Authorization: Basic BASE64'";
 const REFERER: &str = "send it as a header: -H 'Referer: URL'";
 const ROBOTS: &str = "robots.txt is obeyed; --ignore-robots is for sites of your own";

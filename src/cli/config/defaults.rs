@@ -70,6 +70,7 @@ fn blank() -> Settings {
         http: Http {
             headers: vec![],
             header_everywhere: false,
+            cookie_file: None,
             proxy: Default::default(),
             timeout: zero,
             connect_timeout: zero,

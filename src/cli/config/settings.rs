@@ -107,6 +107,7 @@ pub struct Identity {
 pub struct Http {
     pub headers: Vec<HeaderLine>,
     pub header_everywhere: bool,
+    pub cookie_file: Option<PathBuf>,
     pub proxy: Proxy,
     pub timeout: Duration,
     pub connect_timeout: Duration,

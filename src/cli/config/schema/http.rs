@@ -20,6 +20,14 @@ pub const KEYS: &[Key] = &[
         .flag("header-everywhere")
         .heading(HTTP),
     key!(
+        http.cookie_file,
+        Shape::Value("FILE"),
+        "",
+        "Send the cookies of this file (Netscape format) to the hosts and paths that they are for"
+    )
+    .flag("cookie-file")
+    .heading(HTTP),
+    key!(
         http.proxy,
         Shape::Value("URL"),
         "env",
