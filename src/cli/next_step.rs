@@ -1,7 +1,7 @@
 //! What to do after a crawl: the hint below its summary.
 
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::{EngineKind, ScopeKind};
+use crate::cli::config::value_enums::{EngineKind, ScopeKind, Sitemaps};
 use crate::cli::errors::exit;
 use crate::cli::format::counted;
 use crate::cli::output_dir::START_OVER;
@@ -45,7 +45,9 @@ pub(super) fn hint(
         StopReason::Finished if code == exit::NOTHING_FETCHED => {
             Some("no seed could be fetched: check the network and the URLs".to_owned())
         }
-        StopReason::Finished => out_of_scope(settings, ending, seeds).or_else(|| absent_topic(settings, ending)),
+        StopReason::Finished => no_sitemap(settings, ending, seeds)
+            .or_else(|| out_of_scope(settings, ending, seeds))
+            .or_else(|| absent_topic(settings, ending)),
         StopReason::DiskFull => {
             Some("free some disk space (see --min-free), then resume with the same command".to_owned())
         }
@@ -66,6 +68,16 @@ pub(super) fn rests(resting: &[RestingOrigin]) -> Option<String> {
     };
     let origin = terminal_safe(&first.origin);
     Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.meaning()))
+}
+
+/// Says that no sitemap lists a page, as it seems.
+fn no_sitemap(settings: &Settings, ending: &CrawlEnding, seeds: usize) -> Option<String> {
+    let is_stuck = settings.scope.sitemaps == Sitemaps::Only && ending.frontier.pages <= seeds as u64;
+    is_stuck.then(|| {
+        "no more pages were fetched than there are seeds: unless the sitemap lists no more, robots.txt names none; \
+         give the URL of a sitemap as a seed, or leave out --sitemaps only"
+            .to_owned()
+    })
 }
 
 /// Says that the crawl got no further than its seeds because what they name is out of scope.
@@ -138,6 +150,14 @@ mod tests {
             told("domain", 0, 1).is_some_and(|hint| hint.ends_with("--scope any --max-pages N takes in all hosts"))
         );
         assert_eq!([told("any", 1, 12), told("host", 2, 12), told("host", 1, 0)], [None, None, None]);
+    }
+
+    #[test]
+    fn a_crawl_of_sitemaps_that_found_none_says_so() {
+        let settings = settings(&[("scope.sitemaps", "only")]);
+        let told = |pages| hint(&settings, &ending(pages, 0), 1, false, exit::FINISHED);
+        assert!(told(1).is_some_and(|hint| hint.contains("robots.txt names none")));
+        assert_eq!(told(2), None);
     }
 
     #[test]

@@ -250,7 +250,8 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         obey_nofollow: settings.politeness.nofollow == Obedience::Obey,
         obey_noarchive: settings.politeness.noarchive == Noarchive::Obey,
         // Pages in a sitemap are one link away from the seed.
-        sitemaps: settings.scope.sitemaps && settings.scope.depth > 0,
+        sitemaps: settings.scope.sitemaps != value_enums::Sitemaps::Off && settings.scope.depth > 0,
+        follow_links: settings.scope.sitemaps != value_enums::Sitemaps::Only,
         soft_404: settings.scope.soft_404,
         index_memory: settings.dedup.memory.bytes(),
         random_seed: settings.random_seed,

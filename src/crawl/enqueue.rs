@@ -33,6 +33,7 @@ pub(super) struct Enqueuer {
     /// The engine that decides what is fetched next, if that is not the frontier.
     external: Option<Arc<ExternalEngine>>,
     runtime: Handle,
+    follow_links: bool,
     obey_nofollow: bool,
     duplicate_links: DuplicateLinks,
     random_seed: u64,
@@ -45,8 +46,8 @@ impl Enqueuer {
         runtime: Handle,
         options: &Options,
     ) -> Self {
-        let Options { obey_nofollow, duplicate_links, random_seed, .. } = *options;
-        Self { frontier, external, runtime, obey_nofollow, duplicate_links, random_seed }
+        let Options { follow_links, obey_nofollow, duplicate_links, random_seed, .. } = *options;
+        Self { frontier, external, runtime, follow_links, obey_nofollow, duplicate_links, random_seed }
     }
 
     /// Offers links. `from` is the lease whose page or answer names them.
@@ -111,6 +112,9 @@ impl Enqueuer {
 
     /// `of_duplicate`: whether a link of a duplicate is unmatched; `None` for a link of another page.
     fn reason_not_to_follow(&self, url: &CanonicalUrl, nofollow: bool, of_duplicate: Option<bool>) -> Option<Deferral> {
+        if !self.follow_links {
+            return Some(Deferral::NotInSitemap);
+        }
         if nofollow && self.obey_nofollow {
             return Some(Deferral::NoFollow);
         }

@@ -120,7 +120,9 @@ impl Unfetched {
             match reason {
                 Deferral::Budget => {}
                 Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),
-                Deferral::Depth | Deferral::NoFollow | Deferral::NotAsked => unfetched.add(reason),
+                Deferral::Depth | Deferral::NoFollow | Deferral::NotAsked | Deferral::NotInSitemap => {
+                    unfetched.add(reason);
+                }
             }
         }
         Ok(unfetched)

@@ -120,6 +120,8 @@ pub struct Options {
     pub obey_noarchive: bool,
     /// Whether sitemaps that robots.txt names are read.
     pub sitemaps: bool,
+    /// Whether links of pages are followed. Otherwise only seeds and what sitemaps list are fetched.
+    pub follow_links: bool,
     /// Whether sites are probed for soft 404s, which are then excluded.
     pub soft_404: bool,
     /// Memory limit of the index in bytes; `None` for no limit. At the limit it gets slower instead of larger.
@@ -147,6 +149,7 @@ impl Default for Options {
             obey_nofollow: true,
             obey_noarchive: true,
             sitemaps: true,
+            follow_links: true,
             soft_404: true,
             index_memory: None,
             snapshot_after: 50_000,

@@ -121,7 +121,7 @@ impl Rebuilder {
             return Ok(());
         };
         let referrer = line.referrer.as_ref().and_then(|url| self.numbers.get(&xxh3_128(url.as_bytes()))).copied();
-        let mut left_alone = [Deferral::DuplicateLink, Deferral::NoFollow].into_iter();
+        let mut left_alone = [Deferral::DuplicateLink, Deferral::NoFollow, Deferral::NotInSitemap].into_iter();
         let only_seen = left_alone.find(|reason| Some(reason.name()) == line.reason.as_deref());
         let offered = Link { only_seen, ..link(url.clone(), Discovery::new(LinkKind::Page, referrer, line.depth)) };
         let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
@@ -209,9 +209,12 @@ impl Rebuilder {
     }
 
     fn links(&mut self, id: UrlId, depth: u16, rendered: &mut PageContent) -> Result<Vec<UrlId>, CrawlError> {
-        let is_obeyed = self.options.obey_nofollow;
+        let Options { follow_links, obey_nofollow, .. } = self.options;
         let links = std::mem::take(&mut rendered.links).into_iter().map(|out| Link {
-            only_seen: (is_obeyed && (out.nofollow || rendered.robots.nofollow)).then_some(Deferral::NoFollow),
+            only_seen: match out.nofollow || rendered.robots.nofollow {
+                _ if !follow_links => Some(Deferral::NotInSitemap),
+                nofollow => (nofollow && obey_nofollow).then_some(Deferral::NoFollow),
+            },
             ..link(out.url, Discovery::new(LinkKind::Page, Some(id), depth.saturating_add(1)))
         });
         self.offer(links.collect())

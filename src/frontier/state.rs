@@ -174,7 +174,7 @@ impl<L: UrlLog> FrontierState<L> {
             // A page names it now, only too far from the seeds: a run with a greater depth shall fetch it.
             (
                 UrlState::Deferred(Deferral::Depth),
-                Some(Deferral::DuplicateLink | Deferral::NoFollow | Deferral::NotAsked),
+                Some(Deferral::DuplicateLink | Deferral::NoFollow | Deferral::NotAsked | Deferral::NotInSitemap),
             ) if link.only_seen.is_none() => {
                 self.requeued.push(Requeue { url: id, discovery: link.discovery });
                 self.better_paths.insert(id.0, link.discovery);

@@ -35,7 +35,7 @@ pub enum HeldBack {
 
 impl UrlPhase {
     /// All phases; the place of a phase is its code.
-    const ALL: [UrlPhase; 12] = [
+    const ALL: [UrlPhase; 13] = [
         UrlPhase::Queued,
         UrlPhase::Leased,
         UrlPhase::Done,
@@ -48,6 +48,7 @@ impl UrlPhase {
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::DuplicateLink)),
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NoFollow)),
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotAsked)),
+        UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotInSitemap)),
     ];
 
     fn code(self) -> u8 {
@@ -64,6 +65,7 @@ impl UrlPhase {
             UrlPhase::HeldBack(HeldBack::Deferred(Deferral::DuplicateLink)) => 9,
             UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NoFollow)) => 10,
             UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotAsked)) => 11,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotInSitemap)) => 12,
         }
     }
 }

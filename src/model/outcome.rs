@@ -208,6 +208,8 @@ pub enum Deferral {
     NoFollow,
     /// The external engine did not request it.
     NotAsked,
+    /// No sitemap lists it, and only those are crawled.
+    NotInSitemap,
 }
 
 impl Deferral {
@@ -219,6 +221,7 @@ impl Deferral {
             Deferral::DuplicateLink => "duplicate-link",
             Deferral::NoFollow => "nofollow",
             Deferral::NotAsked => "not-asked",
+            Deferral::NotInSitemap => "not-in-sitemap",
         }
     }
 }

@@ -35,6 +35,7 @@
 //! | `sampling` | the estimate of what skipping links loses, against the truth |
 //! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
 //! | `cookies` | pages behind a login |
+//! | `sitemaps` | crawls of what sitemaps list, and nothing else |
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
@@ -110,6 +111,7 @@ mod revision;
 mod rows;
 mod sampling;
 mod secure_web;
+mod sitemaps;
 mod soft_404;
 mod spellings;
 mod spider;

@@ -51,7 +51,7 @@ const ARCHIVE: &str = "pages are stored in WARC files with their headers; ndcraw
 const JSON: &str = "--json prints the summary as JSON; ndcrawl export --format jsonl writes the pages";
 const RECRAWL: &str = "--recrawl crawls again and asks only for what has changed";
 const BROWSER: &str = "--page-source browser runs scripts; --page-source auto only where a page is empty without";
-const SITEMAPS: &str = "--sitemaps on reads the sitemaps that robots.txt names, which is the default";
+const SITEMAPS: &str = "sitemaps that robots.txt names are read; --sitemaps only fetches nothing but what they list";
 const ORDER: &str = "a crawl is breadth-first; --focus TOPIC fetches pages on a topic first";
 const PARAMETERS: &str = "--strip-params LIST removes query parameters from URLs";
 const HTTP_VERSION: &str = "HTTP/2 is used where servers have it; --http1 turns it off";
@@ -177,6 +177,7 @@ const FLAGS: &[ForeignFlag] = &[
     row("other crawlers", "--filter-regex --ignore --skip", EXCLUDE),
     row("other crawlers", "--input --list --urls --url-file", SEEDS),
     row("other crawlers", "--cookies", COOKIE),
+    row("other crawlers", "--sitemap --use-sitemap --useSitemap --follow-sitemaps", SITEMAPS),
     row("other crawlers", "--idle-timeout --header-timeout", CONFIG),
 ];
 

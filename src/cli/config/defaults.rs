@@ -47,7 +47,7 @@ fn blank() -> Settings {
             kind: Default::default(),
             include: vec![],
             exclude: vec![],
-            sitemaps: false,
+            sitemaps: Default::default(),
             trap_guard: false,
             soft_404: false,
         },

@@ -10,7 +10,7 @@ use crate::cli::config::http_values::HeaderText;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
-use crate::cli::config::value_enums::{EngineKind, ScopeKind, SecondCheck};
+use crate::cli::config::value_enums::{EngineKind, ScopeKind, SecondCheck, Sitemaps};
 use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
 use crate::detect;
@@ -98,6 +98,11 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         return Err(
             CliError::usage(format!("{source}: the scope 'any' is unlimited")).with_hint("also give --max-pages N")
         );
+    }
+    if settings.scope.sitemaps == Sitemaps::Only && settings.scope.depth == 0 {
+        let source = settings.source("scope.depth");
+        return Err(CliError::usage(format!("{source}: the pages that a sitemap lists are one step away from it"))
+            .with_hint("leave out --depth: with --sitemaps only, no link is followed in any case"));
     }
     if settings.engine == EngineKind::Spider && !settings.focus.terms.is_empty() {
         let source = settings.source("focus.terms");
@@ -210,6 +215,14 @@ pub(crate) mod tests {
     fn any_scope_needs_a_limit() {
         assert!(merge(vec![flag("scope.kind", "any")]).is_err());
         assert!(merge(vec![flag("scope.kind", "any"), flag("scope.max_pages", "10")]).is_ok());
+    }
+
+    #[test]
+    fn pages_of_sitemaps_are_a_step_away() {
+        assert!(merge(vec![flag("scope.sitemaps", "only"), flag("scope.depth", "0")]).is_err());
+        for (text, shown) in [("on", "true"), ("yes", "true"), ("false", "false"), ("only", "\"only\"")] {
+            assert_eq!(settings(&[("scope.sitemaps", text)]).to_json()["scope.sitemaps"].to_string(), shown);
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::cli::config::source::Source;
 use crate::cli::config::units::{Memory, Size};
 use crate::cli::config::value_enums::{
     ColorChoice, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, PageSource,
-    Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Stemming,
+    Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Sitemaps, Stemming,
 };
 use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
@@ -62,7 +62,7 @@ pub struct Scope {
     pub kind: ScopeKind,
     pub include: Vec<Regex>,
     pub exclude: Vec<Regex>,
-    pub sitemaps: bool,
+    pub sitemaps: Sitemaps,
     pub trap_guard: bool,
     pub soft_404: bool,
 }

@@ -22,6 +22,7 @@ pub(super) fn meaning(outcome: &str, reason: &str) -> &'static str {
         ("deferred", "duplicate-link") => "only duplicates link to it (--duplicate-links)",
         ("deferred", "nofollow") => "every link to it says nofollow (--nofollow)",
         ("deferred", "not-asked") => "the engine did not ask for it",
+        ("deferred", "not-in-sitemap") => "no sitemap lists it (--sitemaps only)",
         ("failed", "dns") => "the name of the host has no address",
         ("failed", "connect") => "no connection to the server",
         ("failed", "tls") => "no secure connection: certificate or protocol",
@@ -72,9 +73,14 @@ mod tests {
         for reason in excluded {
             assert_ne!(meaning("excluded", reason.name()), "", "{reason:?}");
         }
-        for reason in
-            [Deferral::Depth, Deferral::Budget, Deferral::DuplicateLink, Deferral::NoFollow, Deferral::NotAsked]
-        {
+        for reason in [
+            Deferral::Depth,
+            Deferral::Budget,
+            Deferral::DuplicateLink,
+            Deferral::NoFollow,
+            Deferral::NotAsked,
+            Deferral::NotInSitemap,
+        ] {
             assert_ne!(meaning("deferred", reason.name()), "", "{reason:?}");
         }
         use FailureClass as Class;

@@ -212,6 +212,7 @@ fn deferred(reason: &str) -> &'static str {
         "budget" => "not fetched: the page or time limit of the crawl or host was reached",
         "duplicate-link" => "not fetched: only duplicates link to it (--duplicate-links follow fetches it)",
         "nofollow" => "not fetched: every link to it is marked nofollow",
+        "not-in-sitemap" => "not fetched: no sitemap lists it (--sitemaps on follows links, too)",
         "not-asked" => "not fetched: the engine spider skipped it (--engine frontier takes every link)",
         _ => "not fetched",
     }

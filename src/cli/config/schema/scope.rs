@@ -1,7 +1,7 @@
 //! Keys of seeds, scope, limits and URL normalization.
 
 use super::{Key, Shape, key};
-use crate::cli::config::value_enums::{EngineKind, ScopeKind};
+use crate::cli::config::value_enums::{EngineKind, ScopeKind, Sitemaps};
 
 const INPUT: &str = "Input";
 const SCOPE: &str = "Scope";
@@ -64,7 +64,14 @@ pub const KEYS: &[Key] = &[
     )
     .flag("exclude")
     .heading(SCOPE),
-    key!(scope.sitemaps, ON_OFF, "on", "Read the sitemaps listed in robots.txt").flag("sitemaps").heading(SCOPE),
+    key!(
+        scope.sitemaps,
+        Shape::Choice(Sitemaps::WORDS),
+        "on",
+        "Read the sitemaps listed in robots.txt; only: fetch what sitemaps list, follow no links"
+    )
+    .flag("sitemaps")
+    .heading(SCOPE),
     key!(scope.trap_guard, ON_OFF, "on", "Skip endless paths and repeating URL patterns")
         .flag("trap-guard")
         .heading(SCOPE),
