@@ -283,6 +283,7 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
         follows_duplicates: settings.dedup.links.follows_all(),
         rules: Vec::new(),
         random_seed: settings.random_seed,
+        own: None,
     }
 }
 

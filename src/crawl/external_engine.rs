@@ -132,7 +132,7 @@ impl ExternalEngine {
             match decision {
                 Some(UrlState::Queued) => {}
                 None => return Ok(EngineReply::Nothing),
-                Some(UrlState::Deferred(_) | UrlState::Excluded(_)) => {
+                Some(UrlState::Deferred(_) | UrlState::Excluded(_) | UrlState::Elsewhere(_)) => {
                     state.in_vain.insert(key);
                     return Ok(EngineReply::Nothing);
                 }

@@ -11,8 +11,8 @@ use super::scope::SeedRelation;
 use super::{FrontierError, HeldBack, Options, Prediction, QueuedOrigin, UrlLog};
 use crate::dust::ListedRule;
 use crate::model::{
-    Ack, CanonicalUrl, Discovery, Exclusion, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind,
-    PageLinksRow, Relevance, Requeue, UrlId, UrlRow,
+    Ack, CanonicalUrl, Discovery, Exclusion, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Mailed, Offered,
+    OutcomeKind, PageLinksRow, Relevance, Requeue, Slot, UrlId, UrlRow,
 };
 
 /// URLs that [`EmbeddedFrontier::unfinished`] checks under one lock.
@@ -33,6 +33,8 @@ pub struct FrontierChanges {
     pub leased: Vec<(UrlId, u32)>,
     /// Links from pages to themselves or to other editions of themselves.
     pub counterparts: Vec<(UrlId, UrlId)>,
+    /// Links to URLs of other slots. Empty in a crawl of one process.
+    pub outbox: Vec<(Slot, Mailed)>,
 }
 
 /// The frontier of a crawl that runs in one process.
@@ -68,6 +70,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
             links: engine.state.links.take(),
             leased: engine.leases.alive(),
             counterparts: engine.predictions.take_counterparts(),
+            outbox: engine.state.outbox.take(),
         }
     }
 
@@ -226,6 +229,15 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     pub fn offer(&self, links: Vec<Link>) -> Result<Vec<Offered>, FrontierError> {
         let mut engine = self.engine();
         links.into_iter().map(|link| engine.offer(link)).collect()
+    }
+
+    /// Takes links that other slots have mailed. A link that comes twice changes nothing.
+    ///
+    /// # Errors
+    /// If a link is damaged: those before it are taken. Or as [`offer`](Self::offer).
+    pub fn deliver(&self, mail: Vec<Mailed>) -> Result<(), FrontierError> {
+        let mut engine = self.engine();
+        mail.into_iter().try_for_each(|mail| engine.deliver(mail))
     }
 
     /// Leases at most `most` URLs that are due at `now`. A lease ends with an ack, a nak or the process.

@@ -7,16 +7,18 @@ use super::effect::Effect;
 use super::host_queues::QueuedUrl;
 use super::lease_choice::{LeaseChoice, choose};
 use super::leases::Leases;
+use super::mail;
 use super::page_links::NO_PATH;
 use super::predicted_duplicates::PredictedDuplicates;
 use super::restore::Restoring;
+use super::scope::SeedRelation;
 use super::state::FrontierState;
 use super::trap_guard::TrapGuard;
 use super::url_state::{HeldBack, UrlPhase};
 use super::{FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, CanonicalUrl, Discovery, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind, Relevance, Requeue, UrlId,
-    UrlRow, UrlState, Wait,
+    Ack, CanonicalUrl, Discovery, Lease, LeaseAnswer, Link, LinkKind, Mailed, Offered, OutcomeKind, Relevance, Requeue,
+    Slot, UrlId, UrlRow, UrlState, Wait,
 };
 
 /// The frontier without its lock.
@@ -44,26 +46,10 @@ impl<L: UrlLog> Engine<L> {
         link.discovery = self.state.present_path(link.discovery);
         let (path, is_followed) = (link.discovery, link.only_seen.is_none());
         let relation = self.state.relation(link.discovery);
-        self.state.scope.widen(&link.url, relation);
         let counterpart_of = self.predictions.counterpart_of(&mut self.state, &link)?;
-        let hash = self.state.seen.hash(link.url.as_str());
-        let offered = match self.state.seen.find(hash) {
-            Some(id) => {
-                let decision = self.state.add_link(id, &link, relation);
-                if decision == Some(UrlState::Queued) {
-                    self.predictions.forget(id);
-                }
-                if is_followed {
-                    self.shorten(id, path)?;
-                }
-                Offered { id, decision }
-            }
-            None => {
-                let discovery = link.discovery;
-                let (id, state) = self.state.add(hash, link, relation)?;
-                self.predictions.note_discovery(id, discovery);
-                Offered { id, decision: Some(state) }
-            }
+        let offered = match self.state.outbox.other_slot(&link.url) {
+            Some(slot) => self.send(slot, link, relation)?,
+            None => self.offer_own(link, relation)?,
         };
         if let Some(page) = counterpart_of {
             self.predictions.note_counterpart(page, offered.id);
@@ -72,6 +58,40 @@ impl<L: UrlLog> Engine<L> {
             self.state.note_link(path, offered.id);
         }
         Ok(offered)
+    }
+
+    fn offer_own(&mut self, link: Link, relation: SeedRelation) -> Result<Offered, FrontierError> {
+        self.state.scope.widen(&link.url, relation);
+        let path = link.discovery;
+        let hash = self.state.seen.hash(link.url.as_str());
+        let Some(id) = self.state.seen.find(hash) else {
+            let (id, state) = self.state.add(hash, link, relation)?;
+            self.predictions.note_discovery(id, path);
+            return Ok(Offered { id, decision: Some(state) });
+        };
+        let decision = self.state.add_link(id, &link, relation);
+        if decision == Some(UrlState::Queued) {
+            self.predictions.forget(id);
+        }
+        if link.only_seen.is_none() {
+            self.shorten(id, path)?;
+        }
+        Ok(Offered { id, decision })
+    }
+
+    fn send(&mut self, slot: Slot, link: Link, relation: SeedRelation) -> Result<Offered, FrontierError> {
+        let discovery = link.discovery;
+        let offered = mail::send(&mut self.state, slot, link, relation)?;
+        if offered.decision.is_some() {
+            self.predictions.note_discovery(offered.id, discovery);
+        }
+        Ok(offered)
+    }
+
+    /// Takes a link that another slot has mailed.
+    pub(super) fn deliver(&mut self, mail: Mailed) -> Result<(), FrontierError> {
+        let link = mail::receive(&mut self.state, mail)?;
+        self.offer(link).map(drop)
     }
 
     /// Takes a path to a URL, if it is shorter than those known, and hands it on along the links of its page. Costs a
@@ -85,6 +105,7 @@ impl<L: UrlLog> Engine<L> {
         let mut paths = VecDeque::from([(id, path)]);
         while let Some((id, path)) = paths.pop_front() {
             if let Some(path) = self.state.shorten(id, path, self.leases.is_given_back(id))? {
+                mail::hand_on(&mut self.state, id, path)?;
                 let links = self.state.links.of(id);
                 paths.extend(links.into_iter().map(|link| (link.url, link.behind(id, path))));
             }

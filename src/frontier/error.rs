@@ -26,6 +26,14 @@ pub enum FrontierError {
         /// What is wrong with the text.
         source: UrlError,
     },
+    /// Mail of another slot has a text that is no canonical URL.
+    #[error("mail from another slot names '{url}', which is not a canonical URL")]
+    Mail {
+        /// The text.
+        url: String,
+        /// What is wrong with it.
+        source: UrlError,
+    },
     /// All numbers for URLs are in use.
     #[error("more than {} URLs", u32::MAX)]
     Full,

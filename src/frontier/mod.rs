@@ -38,6 +38,7 @@
 //! | `lease_choice`, `best_first` | Which URL promises most, in a focused crawl? |
 //! | `trap_guard`, `trap_patterns`, `trap_shapes` | Which patterns of URLs keep repeating each other? |
 //! | `predicted_duplicates`, `sampling`, `discoveries` | Which URLs will repeat a page, and which of them are fetched? |
+//! | `mail`, `outbox` | Which links go to other slots, in a crawl of several processes? |
 //! | `restore` | What did an earlier run leave? |
 //!
 //! **Invariants.** Nothing here fetches, sleeps, reads a clock or knows the store. A URL is on lease at most once. Pages
@@ -54,8 +55,10 @@ mod host_queue;
 mod host_queues;
 mod lease_choice;
 mod leases;
+mod mail;
 mod names;
 mod options;
+mod outbox;
 mod page_links;
 mod predicted_duplicates;
 mod restore;

@@ -170,7 +170,7 @@ impl PredictedDuplicates {
         if !state.best_path(next.id, &row).may_be_left_out() {
             return Ok(None);
         }
-        let predicted = self.learner.predict(&row.url, |url| state.find(url));
+        let predicted = self.learner.predict(&row.url, |url| state.find_own(url));
         if predicted.is_empty() {
             return Ok(None);
         }

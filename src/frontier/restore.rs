@@ -13,7 +13,7 @@ use crate::model::{
     CanonicalUrl, Deferral, Discovery, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState,
 };
 
-/// The origin of an excluded URL does not count among the origins.
+/// The origin of a URL that is excluded or in another slot does not count among the origins.
 const NO_ORIGIN: u32 = u32::MAX;
 
 /// The origin of each URL, while the restoring lasts.
@@ -29,16 +29,20 @@ impl Restoring {
     ) -> Result<UrlId, FrontierError> {
         let id = state.seen.push(state.seen.hash(&row.url))?;
         let relation = state.relation(row.discovery);
-        restore_scope(state, id, &row.url, relation)?;
+        let is_elsewhere = matches!(row.state, UrlState::Elsewhere(_));
+        if !is_elsewhere {
+            restore_scope(state, id, &row.url, relation)?;
+        }
         let phase = match row.state {
             UrlState::Queued | UrlState::Deferred(Deferral::Depth) => phase_by_depth(state, row.discovery),
             UrlState::Deferred(reason) => UrlPhase::HeldBack(HeldBack::Deferred(reason)),
             UrlState::Excluded(_) => UrlPhase::HeldBack(HeldBack::Excluded),
+            UrlState::Elsewhere(_) => UrlPhase::Elsewhere,
         };
         state.phases.push(phase, relation.is_from_seed());
         state.push_depth(row.discovery.depth, row.state);
-        let is_excluded = phase == UrlPhase::HeldBack(HeldBack::Excluded);
-        let origin = if is_excluded { NO_ORIGIN } else { origin_of(state, id, &row.url)? };
+        let has_no_origin = is_elsewhere || phase == UrlPhase::HeldBack(HeldBack::Excluded);
+        let origin = if has_no_origin { NO_ORIGIN } else { origin_of(state, id, &row.url)? };
         self.0.get_or_insert_with(Chunks::new).push(origin);
         if phase == UrlPhase::Queued {
             restore_clue(state, id, row);
@@ -60,6 +64,13 @@ impl Restoring {
             state.phases.mark_revised(id);
         }
         let relation = state.relation(discovery);
+        if before == UrlPhase::Elsewhere {
+            state.set_depth(id, discovery.depth);
+            if relation.is_from_seed() {
+                state.phases.mark_from_seed(id);
+            }
+            return Ok(());
+        }
         if relation.is_from_seed() {
             let url = state.rows.get(id)?.url;
             restore_scope(state, id, &url, relation)?;
@@ -103,7 +114,8 @@ impl Restoring {
 
     /// Restores the next outcome of the log.
     pub(super) fn done<L: UrlLog>(&self, state: &mut FrontierState<L>, id: UrlId, is_page: bool) {
-        if matches!(state.phases.get(id), None | Some(UrlPhase::Done | UrlPhase::HeldBack(HeldBack::Excluded))) {
+        let has_none = UrlPhase::HeldBack(HeldBack::Excluded);
+        if state.phases.get(id).is_none_or(|phase| [UrlPhase::Done, UrlPhase::Elsewhere, has_none].contains(&phase)) {
             return;
         }
         state.phases.set(id, UrlPhase::Done);

@@ -6,6 +6,7 @@ use super::best_first::{BestFirst, ScoreRank};
 use super::chunks::Chunks;
 use super::host_queue::Priority;
 use super::host_queues::{HostQueues, QueuedUrl};
+use super::outbox::Outbox;
 use super::page_links::{NO_PATH, PageLinks};
 use super::rows::Rows;
 use super::scope::{Scope, SeedRelation};
@@ -37,6 +38,7 @@ pub(super) struct FrontierState<L> {
     /// Whether a URL may have got nearer after its outcome.
     pub(super) has_outdated_depths: bool,
     pub(super) links: PageLinks,
+    pub(super) outbox: Outbox,
 }
 
 impl<L: UrlLog> FrontierState<L> {
@@ -57,6 +59,7 @@ impl<L: UrlLog> FrontierState<L> {
             shortened: Vec::new(),
             has_outdated_depths: false,
             links: PageLinks::default(),
+            outbox: Outbox::new(options.own),
         }
     }
 
@@ -73,7 +76,8 @@ impl<L: UrlLog> FrontierState<L> {
 
     /// Adds the depth of a URL. A URL that was only seen has no path.
     pub(super) fn push_depth(&mut self, depth: u16, state: UrlState) {
-        let is_reached = matches!(state, UrlState::Queued | UrlState::Deferred(Deferral::Depth));
+        let is_reached =
+            matches!(state, UrlState::Queued | UrlState::Deferred(Deferral::Depth) | UrlState::Elsewhere(None));
         self.depths.push(if is_reached { depth } else { NO_PATH });
     }
 
@@ -104,6 +108,11 @@ impl<L: UrlLog> FrontierState<L> {
     /// Returns the number of a URL that was seen.
     pub(super) fn find(&self, url: &str) -> Option<UrlId> {
         self.seen.find(self.seen.hash(url))
+    }
+
+    /// Returns the number of a URL of this frontier's own slot that was seen.
+    pub(super) fn find_own(&self, url: &str) -> Option<UrlId> {
+        self.find(url).filter(|id| self.phases.get(*id) != Some(UrlPhase::Elsewhere))
     }
 
     /// Returns how a link relates to the seeds.
@@ -141,6 +150,7 @@ impl<L: UrlLog> FrontierState<L> {
             UrlState::Queued => UrlPhase::Queued,
             UrlState::Deferred(reason) => UrlPhase::HeldBack(HeldBack::Deferred(reason)),
             UrlState::Excluded(_) => UrlPhase::HeldBack(HeldBack::Excluded),
+            UrlState::Elsewhere(_) => UrlPhase::Elsewhere,
         };
         self.phases.push(phase, relation.is_from_seed());
         self.push_depth(link.discovery.depth, state);
@@ -151,6 +161,15 @@ impl<L: UrlLog> FrontierState<L> {
         let Link { url, discovery, clue, .. } = link;
         self.rows.push(UrlRow { url: url.as_str().to_owned(), discovery, state, clue });
         Ok((id, state))
+    }
+
+    /// Adds a URL of another slot that was not seen before.
+    pub(super) fn add_elsewhere(&mut self, row: UrlRow, is_from_seed: bool) -> Result<UrlId, FrontierError> {
+        let id = self.seen.push(self.seen.hash(&row.url))?;
+        self.phases.push(UrlPhase::Elsewhere, is_from_seed);
+        self.push_depth(row.discovery.depth, row.state);
+        self.rows.push(row);
+        Ok(id)
     }
 
     /// Takes a further link to a URL. Returns the decision; `None` if the URL was queued, leased or done before.
@@ -222,10 +241,12 @@ impl<L: UrlLog> FrontierState<L> {
         if self.relation(path).is_from_seed() {
             self.phases.mark_from_seed(id);
         }
-        if phase == Some(UrlPhase::Done) {
-            self.has_outdated_depths = true;
-        } else {
-            self.better_paths.insert(id.0, path);
+        match phase {
+            Some(UrlPhase::Done) => self.has_outdated_depths = true,
+            Some(UrlPhase::Elsewhere) => {}
+            _ => {
+                self.better_paths.insert(id.0, path);
+            }
         }
         let is_too_deep = phase == Some(UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)));
         let priority = self.priority(id, path);
@@ -327,7 +348,7 @@ impl<L: UrlLog> FrontierState<L> {
         depth > self.depth
     }
 
-    /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome.
+    /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome, or gets it in another slot.
     pub(super) fn held_back(&self, id: UrlId) -> Option<HeldBack> {
         let is_revision = || self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision);
         match self.phases.get(id)? {
@@ -335,14 +356,14 @@ impl<L: UrlLog> FrontierState<L> {
             UrlPhase::Queued | UrlPhase::Leased if is_revision() => None,
             UrlPhase::Queued | UrlPhase::Leased | UrlPhase::Waiting => Some(HeldBack::Deferred(Deferral::Budget)),
             UrlPhase::HeldBack(reason) => Some(reason),
-            UrlPhase::Done => None,
+            UrlPhase::Done | UrlPhase::Elsewhere => None,
         }
     }
 
     pub(super) fn counts(&self) -> FrontierCounts {
         let held_back = |reason| self.phases.count(UrlPhase::HeldBack(reason));
         FrontierCounts {
-            seen: self.seen.len() as u64,
+            seen: self.seen.len() as u64 - self.phases.count(UrlPhase::Elsewhere),
             queued: self.phases.count(UrlPhase::Queued) + self.phases.count(UrlPhase::Waiting),
             leased: self.phases.count(UrlPhase::Leased),
             deferred: self.phases.deferred(),
@@ -361,6 +382,7 @@ impl<L: UrlLog> FrontierState<L> {
             + self.links.bytes()
             + self.queues.bytes()
             + self.rows.bytes()
+            + self.outbox.bytes()
             + self.best_first.as_ref().map_or(0, BestFirst::bytes)
             + self.better_paths.allocation_size()
             + (self.requeued.capacity() + self.shortened.capacity()) * size_of::<Requeue>()

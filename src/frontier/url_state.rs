@@ -16,6 +16,8 @@ pub(super) enum UrlPhase {
     Waiting,
     /// Out of the queue.
     HeldBack(HeldBack),
+    /// In another slot, which has its real phase.
+    Elsewhere,
 }
 
 /// Why a URL that was seen is not fetched.
@@ -35,7 +37,7 @@ pub enum HeldBack {
 
 impl UrlPhase {
     /// All phases; the place of a phase is its code.
-    const ALL: [UrlPhase; 13] = [
+    const ALL: [UrlPhase; 14] = [
         UrlPhase::Queued,
         UrlPhase::Leased,
         UrlPhase::Done,
@@ -43,6 +45,7 @@ impl UrlPhase {
         UrlPhase::HeldBack(HeldBack::Closed),
         UrlPhase::HeldBack(HeldBack::Predicted),
         UrlPhase::Waiting,
+        UrlPhase::Elsewhere,
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)),
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Budget)),
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::DuplicateLink)),
@@ -60,12 +63,13 @@ impl UrlPhase {
             UrlPhase::HeldBack(HeldBack::Closed) => 4,
             UrlPhase::HeldBack(HeldBack::Predicted) => 5,
             UrlPhase::Waiting => 6,
-            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)) => 7,
-            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Budget)) => 8,
-            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::DuplicateLink)) => 9,
-            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NoFollow)) => 10,
-            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotAsked)) => 11,
-            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotInSitemap)) => 12,
+            UrlPhase::Elsewhere => 7,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)) => 8,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Budget)) => 9,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::DuplicateLink)) => 10,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NoFollow)) => 11,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotAsked)) => 12,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotInSitemap)) => 13,
         }
     }
 }

@@ -31,6 +31,8 @@ pub enum UrlState {
     Deferred(Deferral),
     /// Excluded by a rule, unless a better path turns up. The crawl writes its line at the end.
     Excluded(Exclusion),
+    /// Belongs to another slot and has its outcome there. If set, the link to it is not followed, for this reason.
+    Elsewhere(Option<Deferral>),
 }
 
 /// A URL queued after its discovery: by a better path, or for a new verdict.

@@ -21,6 +21,7 @@ mod page;
 mod page_line;
 mod put_page;
 mod rest;
+mod slot;
 mod url_id;
 
 pub use batch::{
@@ -35,6 +36,7 @@ pub use page::{Fetched, PAGE_SOURCE, digest_of_part};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
 pub use put_page::{PutPage, RowName, Unchanged};
 pub use rest::{Rest, RestOf, RestRow};
+pub use slot::{Mailed, MailedReferrer, Slot, SlotMap};
 pub use url_id::UrlId;
 
 pub use neardup::model::*;

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
-    Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation, capture_key, digest_of_part,
-    shown_url,
+    Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, UrlState, WarcLocation, capture_key,
+    digest_of_part, shown_url,
 };
 
 use super::commit_marker::CommitMarker;
@@ -90,6 +90,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
         mark: opened.mark,
         report: VerifyReport::default(),
         ids: HashMap::new(),
+        elsewhere: HashSet::new(),
         outcomes: Vec::new(),
         revised: HashSet::new(),
         pages: HashMap::new(),
@@ -119,6 +120,8 @@ struct Verifier {
     report: VerifyReport,
     /// The number of each URL, by the URL's hash.
     ids: HashMap<u128, UrlId>,
+    /// URLs that have their outcomes in other slots.
+    elsewhere: HashSet<UrlId>,
     /// The outcome of each URL, by number.
     outcomes: Vec<Option<OutcomeKind>>,
     /// URLs with a revised outcome.
@@ -151,6 +154,9 @@ impl Verifier {
         for row in self.reader.all_urls()? {
             let Some((id, row)) = self.report.noted(row) else { continue };
             self.report.checked.urls += 1;
+            if matches!(row.state, UrlState::Elsewhere(_)) {
+                self.elsewhere.insert(id);
+            }
             if let Some(other) = self.ids.insert(xxh3_128(shown_url(&row.url).as_bytes()), id) {
                 self.report.problem(format!("URL {id} is URL {other} again: {}", row.url));
             }
@@ -179,6 +185,9 @@ impl Verifier {
             };
             self.report.checked.outcomes += 1;
             match self.outcomes.get_mut(row.url.index()) {
+                Some(None) if self.elsewhere.contains(&row.url) => {
+                    self.report.problem(format!("URL {} has an outcome and belongs to another slot", row.url));
+                }
                 Some(outcome @ None) => *outcome = Some(row.kind),
                 Some(outcome @ Some(OutcomeKind::NearDuplicate)) if queued_again.remove(&row.url) => {
                     *outcome = Some(row.kind);
@@ -250,7 +259,8 @@ impl Verifier {
         }
         let finished = self.mark.finished.is_some();
         for (id, (seen, outcome)) in seen.iter().zip(&self.outcomes).enumerate() {
-            if !seen && (finished || outcome.is_some()) {
+            let is_elsewhere = self.elsewhere.contains(&UrlId(id as u32));
+            if !seen && !is_elsewhere && (finished || outcome.is_some()) {
                 self.report.problem(format!("URL {id} has no line in pages.jsonl"));
             }
         }
@@ -269,6 +279,9 @@ impl Verifier {
         if line.revised.is_none() && self.revised.contains(id) && self.mark.finished.is_none() {
             // The superseded line stays until the crawl ends.
             return;
+        }
+        if self.elsewhere.contains(id) {
+            self.report.problem(format!("pages.jsonl, line {number}: {} belongs to another slot", line.url));
         }
         if std::mem::replace(&mut seen[id.index()], true) {
             self.report.problem(format!("pages.jsonl, line {number}: a second line for {}", line.url));

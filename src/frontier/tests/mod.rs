@@ -7,6 +7,7 @@ mod memory;
 mod model;
 mod predicted_duplicates;
 mod random;
+mod slots;
 mod trap_guard;
 
 use std::convert::Infallible;
