@@ -1,15 +1,16 @@
 //! The reference pages in `docs/reference`: their tables are made from the code.
 //!
-//! Names, flags, defaults, types and kinds come from the code. The last column of a row is prose: it is kept as it
+//! All that is said of flags and configuration keys comes from the code. In other tables the last column of a row is prose: it is kept as it
 //! stands in the page, and a new row begins with what the code says.
 //! `NDCRAWL_GOLDEN=write cargo test --lib cli::reference` writes the pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
+use clap::builder::StyledStr;
+use clap::{Arg, CommandFactory};
 use regex::Regex;
 
 use crate::cli::args::Arguments;
@@ -18,7 +19,8 @@ use crate::cli::dashboard::metrics_of;
 use crate::cli::status_file::{StatusFile, WaitingOrigin};
 
 /// Where the generated part of a page begins and ends.
-const BEGIN: &str = "<!-- generated from the code; the last column is kept -->\n";
+const BEGIN: &str = "<!-- generated from the code -->\n";
+const BEGIN_WITH_PROSE: &str = "<!-- generated from the code; the last column is kept -->\n";
 const END: &str = "<!-- end -->\n";
 
 fn repository(path: &str) -> PathBuf {
@@ -41,11 +43,13 @@ fn prose_of(page: &str) -> BTreeMap<String, String> {
 fn check(page: &str, render: impl FnOnce(&BTreeMap<String, String>) -> String) {
     let path = repository(page);
     let text = fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(BEGIN).unwrap_or_else(|| panic!("{page}: no generated part"));
+    let begin = [BEGIN, BEGIN_WITH_PROSE].into_iter().find(|begin| text.contains(begin));
+    let begin = begin.unwrap_or_else(|| panic!("{page}: no generated part"));
+    let (before, rest) = text.split_once(begin).unwrap();
     let (shown, after) = rest.split_once(END).unwrap_or_else(|| panic!("{page}: its generated part has no end"));
     let made = render(&prose_of(shown));
     if std::env::var("NDCRAWL_GOLDEN").is_ok_and(|value| value == "write") {
-        fs::write(&path, format!("{before}{BEGIN}{made}{END}{after}")).unwrap();
+        fs::write(&path, format!("{before}{begin}{made}{END}{after}")).unwrap();
     } else if let Some((old, new)) = shown.lines().zip(made.lines()).find(|(old, new)| old != new) {
         panic!("{page} is stale: run NDCRAWL_GOLDEN=write cargo test --lib cli::reference\n-{old}\n+{new}");
     } else {
@@ -66,25 +70,44 @@ fn flags(key: &Key) -> String {
     match (key.name, key.short, key.flag) {
         ("seeds", ..) => "URL arguments".to_owned(),
         ("log.level", ..) => "`-q`, `-v`, `-vv`".to_owned(),
+        _ if key.option_name().is_some() => {
+            code(&format!("--detector-option {}=…", key.option_name().unwrap_or_default()))
+        }
         (_, Some(short), Some(long)) => format!("`-{short}`, `--{long}`"),
         (_, None, Some(long)) => code(&format!("--{long}")),
         _ => "–".to_owned(),
     }
 }
 
-/// Says which words a value may be, if the prose does not name all of them.
-fn values(key: &Key, prose: &str) -> String {
+/// Says which words a value may be, if the description does not name all of them.
+fn values(key: &Key) -> String {
     let Shape::Choice(words) = key.shape else { return String::new() };
     let words: Vec<&str> = words.split('|').collect();
-    if words.iter().all(|word| prose.contains(word)) {
+    if words.iter().all(|word| key.help.contains(word)) {
         return String::new();
     }
     format!("; one of {}", words.iter().map(|word| code(word)).collect::<Vec<_>>().join(", "))
 }
 
+/// Names other spellings of a key that work.
+fn other_names(key: &Key) -> String {
+    let alias = key.alias.map(|alias| format!(" {} at the top level of a file means the same.", code(alias)));
+    let former = key.former.map(|former| {
+        let values = former.values.iter().map(|value| code(value)).collect::<Vec<_>>().join(" and ");
+        format!(
+            " The former key {}, flag {} and values {values} still work.",
+            code(former.name),
+            code(&format!("--{}", former.flag))
+        )
+    });
+    let hidden = key.flag.filter(|_| !key.detectors.is_empty());
+    let hidden = hidden.map(|flag| format!(" The former flag {} still works.", code(&format!("--{flag}"))));
+    [alias, former, hidden].into_iter().flatten().collect()
+}
+
 #[test]
 fn configuration_keys() {
-    check("docs/reference/configuration.md", |prose| {
+    check("docs/reference/configuration.md", |_| {
         let mut page = String::new();
         let mut table = None;
         for key in schema::all() {
@@ -95,15 +118,78 @@ fn configuration_keys() {
                 let _ = write!(page, "\n## {title}\n\n| key | flag | default | meaning |\n|---|---|---|---|\n");
                 table = Some(of);
             }
-            let kept = prose.get(&code(key.name)).map(|last| last.trim_end_matches("**Fixed.**").trim_end().to_owned());
-            let meaning = kept.unwrap_or_else(|| cell(key.help));
-            let meaning = format!("{meaning}{}", values(key, &meaning));
-            let default = cell(key.default_note.unwrap_or(key.default));
+            let meaning = format!("{}{}. {}{}", cell(key.help), values(key), cell(key.because), other_names(key));
+            let default = cell(key.shown_default());
             let fixed = if key.fixed { " **Fixed.**" } else { "" };
             let _ = writeln!(page, "| {} | {} | {default} | {meaning}{fixed} |", code(key.name), flags(key));
         }
         page + "\n"
     });
+}
+
+/// What the help of a flag says.
+struct FlagText {
+    flag: String,
+    default: String,
+    meaning: String,
+    example: String,
+}
+
+impl FlagText {
+    fn new(argument: &Arg) -> Self {
+        let shown = argument.to_string();
+        let short = argument.get_short().filter(|_| argument.get_long().is_some());
+        let flag = short.map_or(shown.clone(), |short| format!("-{short}, {shown}"));
+        let text = |help: Option<&StyledStr>| help.map(ToString::to_string).unwrap_or_default();
+        let (help, long) = (text(argument.get_help()), text(argument.get_long_help()));
+        // The help says a default that clap does not know.
+        let (help, told) = match help.strip_suffix(']').and_then(|help| help.split_once(" [default: ")) {
+            Some((help, default)) => (help.to_owned(), default.to_owned()),
+            None => (help, String::new()),
+        };
+        let known = argument.get_default_values().iter().map(|value| value.to_string_lossy());
+        let known: Vec<_> = known.filter(|value| value != "false").collect();
+        let example = long.rsplit_once("Example: ").map_or(String::new(), |(_, example)| code(example.trim()));
+        // The reasons for the defaults of keys stand in the list of keys.
+        let has_key = schema::find(argument.get_id().as_str()).is_some() || example.contains("detector-option");
+        let reason = long.split_once("\n\n").map(|(_, more)| more.split("Example: ").next().unwrap_or_default());
+        let reason = reason.filter(|_| !has_key).map_or(String::new(), |reason| format!(". {}", reason.trim()));
+        Self {
+            flag,
+            default: if told.is_empty() { known.join(", ") } else { told },
+            meaning: format!("{help}{reason}").replace('\n', " "),
+            example,
+        }
+    }
+
+    fn row(&self, with_example: bool) -> String {
+        let flag = code(&self.flag.replace('|', "\\|"));
+        let example = if with_example { format!(" {} |", cell(&self.example)) } else { String::new() };
+        format!("| {flag} | {} | {} |{example}\n", cell(&self.default), cell(&self.meaning))
+    }
+}
+
+/// The table of a command. What `ndcrawl crawl` has, too, is named only.
+fn flag_table(title: &str, arguments: &[&Arg], of_crawl: &BTreeSet<(String, String)>) -> String {
+    let texts: Vec<FlagText> = arguments.iter().map(|argument| FlagText::new(argument)).collect();
+    let (shared, own): (Vec<_>, Vec<_>) =
+        texts.iter().partition(|text| of_crawl.contains(&(text.flag.clone(), text.meaning.clone())));
+    let has_example = own.iter().any(|text| !text.example.is_empty());
+    let mut page = format!("## {title}\n\n");
+    if !own.is_empty() {
+        page += if has_example {
+            "| flag | default | meaning | example |\n|---|---|---|---|\n"
+        } else {
+            "| flag | default | meaning |\n|---|---|---|\n"
+        };
+        page.extend(own.iter().map(|text| text.row(has_example)));
+        page.push('\n');
+    }
+    if !shared.is_empty() {
+        let names: Vec<String> = shared.iter().map(|text| code(&text.flag.replace('|', "\\|"))).collect();
+        page += &format!("As in `ndcrawl crawl`: {}.\n\n", names.join(", "));
+    }
+    page
 }
 
 #[test]
@@ -112,12 +198,12 @@ fn flags_of_all_commands() {
         let mut program = Arguments::command();
         program.build();
         let mut page = String::from("\n");
+        let mut of_crawl = BTreeSet::new();
         let mut commands = vec![(String::new(), program)];
         while let Some((name, command)) = commands.pop() {
-            let arguments: Vec<_> = command
-                .get_arguments()
-                .filter(|argument| !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version"))
-                .collect();
+            let is_listed =
+                |argument: &&Arg| !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version");
+            let arguments: Vec<&Arg> = command.get_arguments().filter(is_listed).collect();
             // A crawl has the flags of the program itself.
             if !arguments.is_empty() && name != "crawl" {
                 let title = if name.is_empty() {
@@ -125,23 +211,11 @@ fn flags_of_all_commands() {
                 } else {
                     code(&format!("ndcrawl {name}"))
                 };
-                let _ = write!(page, "## {title}\n\n| flag | default | meaning |\n|---|---|---|\n");
-                for argument in arguments {
-                    let shown = argument.to_string();
-                    let short = argument.get_short().filter(|_| argument.get_long().is_some());
-                    let shown = short.map_or(shown.clone(), |short| format!("-{short}, {shown}"));
-                    let help = argument.get_help().map(ToString::to_string).unwrap_or_default().replace('\n', " ");
-                    // The help says a default that clap does not know.
-                    let (help, told) = match help.strip_suffix(']').and_then(|help| help.split_once(" [default: ")) {
-                        Some((help, default)) => (help.to_owned(), default.to_owned()),
-                        None => (help, String::new()),
-                    };
-                    let known = argument.get_default_values().iter().map(|value| value.to_string_lossy());
-                    let known: Vec<_> = known.filter(|value| value != "false").collect();
-                    let default = cell(&if told.is_empty() { known.join(", ") } else { told });
-                    let _ = writeln!(page, "| {} | {default} | {} |", code(&shown.replace('|', "\\|")), cell(&help));
+                page += &flag_table(&title, &arguments, &of_crawl);
+                if name.is_empty() {
+                    let texts = arguments.iter().map(|argument| FlagText::new(argument));
+                    of_crawl = texts.map(|text| (text.flag, text.meaning)).collect();
                 }
-                page.push('\n');
             }
             let mut inner: Vec<_> = command
                 .get_subcommands()

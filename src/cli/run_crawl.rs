@@ -270,7 +270,7 @@ fn warn(settings: &Settings, seeds: &Seeds) {
     if !settings.is_given("identity.contact") && !seeds.seeds.iter().all(is_local) {
         warnings.push("no --contact given: name an address where the sites' owners can reach you");
     }
-    let warnings = warnings.into_iter().map(str::to_owned).chain(setup::threshold_warning(settings));
+    let warnings = warnings.into_iter().map(str::to_owned).chain(setup::detector_warnings(settings));
     for warning in warnings {
         write_stderr(&format!("warning: {warning}"));
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::cli::config::http_values::Proxy;
+use crate::cli::config::schema::{self, Key};
 use crate::cli::config::settings::Settings;
+use crate::cli::config::source::Source;
 use crate::cli::config::value_enums::{self, Noarchive, Obedience};
 use crate::cli::errors::CliError;
 use crate::cli::seeds::Seeds;
@@ -131,8 +133,13 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     }
 }
 
+/// Returns warnings about settings of the detector.
+pub(super) fn detector_warnings(settings: &Settings) -> Vec<String> {
+    threshold_warning(settings).into_iter().chain(unused_options(settings)).collect()
+}
+
 /// Returns a warning if the threshold is so low that nearly all pages are near-duplicates of each other.
-pub(super) fn threshold_warning(settings: &Settings) -> Option<String> {
+fn threshold_warning(settings: &Settings) -> Option<String> {
     const LOW: u32 = 50_000;
     let threshold = settings.dedup.threshold.filter(|threshold| threshold.millionths() < LOW)?;
     Some(format!(
@@ -142,6 +149,20 @@ pub(super) fn threshold_warning(settings: &Settings) -> Option<String> {
             settings.dedup.second_check == value_enums::SecondCheck::Template
         )
     ))
+}
+
+/// Returns a warning for each flag that sets an option which the detector in use does not have.
+fn unused_options(settings: &Settings) -> Vec<String> {
+    let detector = settings.dedup.detector;
+    let is_unused = |key: &&Key| !key.detectors.is_empty() && !key.detectors.contains(&detector);
+    let unused = schema::all().filter(is_unused).filter_map(|key| match settings.source(key.name) {
+        Source::Flag(flag) => {
+            let names = key.detectors.iter().map(|detector| detector.name()).collect::<Vec<_>>().join(" and ");
+            Some(format!("{flag} has no effect: only {names} uses it; --detector is {}", detector.name()))
+        }
+        _ => None,
+    });
+    unused.collect()
 }
 
 /// Returns the topic of a focused crawl, if any. Reads the files it names.
@@ -327,5 +348,21 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         max_crawl_delay: politeness.max_crawl_delay,
         ignore_robots: politeness.ignore_robots,
         ..fetch::Options::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::config::merge::tests::settings;
+
+    #[test]
+    fn an_option_of_another_detector_is_warned_of() {
+        let warnings = |pairs: &[(&str, &str)]| detector_warnings(&settings(pairs));
+        let query = ("dedup.query", "a");
+        let expected = "--dedup.query has no effect: only fuzzy uses it; --detector is mwo";
+        assert_eq!(warnings(&[query]), [expected]);
+        assert!(warnings(&[query, ("dedup.detector", "fuzzy")]).is_empty());
+        assert!(warnings(&[("dedup.second_check", "none"), ("dedup.thresholding", "paper")]).is_empty());
     }
 }

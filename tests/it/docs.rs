@@ -210,7 +210,7 @@ fn arguments(code: &str) -> Option<&str> {
 }
 
 /// Former spellings, which still work and are hidden in the help.
-const FORMER_FLAGS: [&str; 1] = ["--weights"];
+const FORMER_FLAGS: [&str; 5] = ["--weights", "--second-check", "--threshold2", "--store-below", "--query"];
 
 #[test]
 fn every_command_and_flag_is_in_the_help() {

@@ -11,10 +11,16 @@ use crate::cli::config::source::{GivenValue, Source};
 #[derive(Debug, Args)]
 pub struct ConfigSource {
     /// Read FILE too, besides ./ndcrawl.toml and the user's file
-    #[arg(long = "config", value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
+    ///
+    /// None. FILE wins over both of them; the environment and flags win over FILE.
+    /// Example: --config books.toml
+    #[arg(verbatim_doc_comment, long = "config", value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
     /// Read no configuration file
-    #[arg(long, help_heading = "Input", conflicts_with = "file")]
+    ///
+    /// Off. Scripts use it so that no file of the user changes what they do.
+    /// Example: --no-config
+    #[arg(verbatim_doc_comment, long, help_heading = "Input", conflicts_with = "file")]
     pub no_config: bool,
 }
 
@@ -22,10 +28,16 @@ pub struct ConfigSource {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Verbosity {
     /// Log errors only and show no progress
-    #[arg(short, long, help_heading = "Logging", conflicts_with = "verbose")]
+    ///
+    /// Off, since warnings name what you may want to mend.
+    /// Example: -q
+    #[arg(verbatim_doc_comment, short, long, help_heading = "Logging", conflicts_with = "verbose")]
     pub quiet: bool,
     /// Log more; -vv logs everything
-    #[arg(short, long, help_heading = "Logging", action = clap::ArgAction::Count)]
+    ///
+    /// Off: what it adds helps only to find the cause of a fault.
+    /// Example: -v
+    #[arg(verbatim_doc_comment, short, long, help_heading = "Logging", action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
 

@@ -11,7 +11,10 @@ use crate::cli::config::source::{GivenValue, Source};
 #[derive(Debug, Args)]
 pub struct CrawlArguments {
     /// Start from these URLs
-    #[arg(value_name = "URL", help_heading = "Input", value_hint = ValueHint::Url)]
+    ///
+    /// Without a scheme, https is tried first, then http.
+    /// Example: ndcrawl example.org www.example.net/docs/
+    #[arg(verbatim_doc_comment, value_name = "URL", help_heading = "Input", value_hint = ValueHint::Url)]
     pub urls: Vec<String>,
     /// Flags that set keys.
     #[command(flatten)]
@@ -43,24 +46,45 @@ impl CrawlArguments {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub struct RunFlags {
     /// Resume an unfinished crawl; fail if there is none
-    #[arg(long, help_heading = "Output", conflicts_with = "fresh")]
+    ///
+    /// Without it, an unfinished crawl is resumed if there is one. Scripts use it to notice that there is none (exit code 5).
+    /// Example: --resume
+    #[arg(verbatim_doc_comment, long, help_heading = "Output", conflicts_with = "fresh")]
     pub resume: bool,
     /// Crawl again after a finished crawl, with conditional requests
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["resume", "fresh"])]
+    ///
+    /// Off, since a finished crawl is left alone. The crawl before moves to earlier/.
+    /// Example: --recrawl
+    #[arg(verbatim_doc_comment, long, help_heading = "Output", conflicts_with_all = ["resume", "fresh"])]
     pub recrawl: bool,
     /// Start a new crawl; fail if the output folder is not empty
-    #[arg(long, help_heading = "Output")]
+    ///
+    /// Off, since the same command resumes. Nothing is overwritten without --force.
+    /// Example: --fresh
+    #[arg(verbatim_doc_comment, long, help_heading = "Output")]
     pub fresh: bool,
     /// With --fresh: delete the crawl in the output folder first
-    #[arg(long, help_heading = "Output", requires = "fresh")]
+    ///
+    /// Off, since a crawl may have taken days.
+    /// Example: --fresh --force
+    #[arg(verbatim_doc_comment, long, help_heading = "Output", requires = "fresh")]
     pub force: bool,
     /// Add these seeds to the crawl in the output folder, whose seeds are others
-    #[arg(long, help_heading = "Output", conflicts_with = "fresh")]
+    ///
+    /// Off, so that two sites do not become one crawl by mistake.
+    /// Example: --add https://b.example/
+    #[arg(verbatim_doc_comment, long, help_heading = "Output", conflicts_with = "fresh")]
     pub add: bool,
     /// Print the plan and exit; fetch and write nothing
-    #[arg(long, help_heading = "Output")]
+    ///
+    /// Off. It shows seeds, limits and settings, and who set them.
+    /// Example: --dry-run
+    #[arg(verbatim_doc_comment, long, help_heading = "Output")]
     pub dry_run: bool,
     /// Print the summary (or the plan) as one JSON object
-    #[arg(long, help_heading = "Output")]
+    ///
+    /// Off: text is for people. Progress goes to stderr either way.
+    /// Example: --json
+    #[arg(verbatim_doc_comment, long, help_heading = "Output")]
     pub json: bool,
 }

@@ -6,7 +6,8 @@ use clap::{Args, ValueHint};
 
 use super::common::{ConfigSource, Verbosity};
 use super::crawl::RunFlags;
-use super::flags::JudgingFlags;
+use super::flags::KeyFlags;
+use super::key_sets::JudgingKeys;
 use super::value_enums::SameUrlChoice;
 
 /// The arguments of `dedup`.
@@ -44,7 +45,7 @@ pub struct DedupArguments {
     pub force: bool,
     /// The flags of `crawl` that concern decisions and output.
     #[command(flatten)]
-    pub keys: JudgingFlags,
+    pub keys: KeyFlags<JudgingKeys>,
     /// Configuration files.
     #[command(flatten)]
     pub config: ConfigSource,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
-use super::flags::ComparingFlags;
+use super::flags::KeyFlags;
+use super::key_sets::ComparingKeys;
 
 /// The arguments of `eval`.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub struct EvalArguments {
     pub threshold: Vec<String>,
     /// The flags of `crawl` that concern reading and comparing pages.
     #[command(flatten)]
-    pub keys: ComparingFlags,
+    pub keys: KeyFlags<ComparingKeys>,
     /// Print JSON lines
     #[arg(long)]
     pub json: bool,

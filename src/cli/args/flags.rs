@@ -1,24 +1,27 @@
 //! Generates the clap flags of all keys that have one.
 
+use std::marker::PhantomData;
+
 use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
+use super::detector_option;
+use super::key_sets::{AllKeys, KeySet};
 use crate::cli::config::schema::{self, Key, Shape};
 use crate::cli::config::source::{GivenValue, Source};
 
-/// The values that flags set, in the order of the keys.
+/// The values that flags set, in the order of the keys of `S`.
 #[derive(Clone, Debug, Default)]
-pub struct KeyFlags {
+pub struct KeyFlags<S = AllKeys> {
     /// One entry for each flag given.
     pub given: Vec<GivenValue>,
+    keys: PhantomData<S>,
 }
 
-impl Args for KeyFlags {
+impl<S: KeySet> Args for KeyFlags<S> {
     fn augment_args(command: Command) -> Command {
-        let mut in_order: Vec<&'static Key> = schema::all().collect();
-        in_order.sort_by_key(|key| place_in_help(key));
-        in_order.into_iter().filter_map(argument).fold(command, Command::arg)
+        S::keys().into_iter().flat_map(arguments).fold(command, Command::arg)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -26,9 +29,11 @@ impl Args for KeyFlags {
     }
 }
 
-impl FromArgMatches for KeyFlags {
+impl<S: KeySet> FromArgMatches for KeyFlags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { given: schema::all().filter_map(|key| given(key, matches)).collect() })
+        let given = schema::all().filter(|key| S::keys().iter().any(|of| of.name == key.name));
+        let given = given.filter_map(|key| given_by(key, matches)).chain(detector_option::given(matches));
+        Ok(Self { given: given.collect(), keys: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -37,95 +42,13 @@ impl FromArgMatches for KeyFlags {
     }
 }
 
-/// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
-const NOT_OF_EVAL: [&str; 8] = [
-    "dedup.detector",
-    "dedup.threshold",
-    "dedup.memory",
-    "dedup.against",
-    "dedup.keep",
-    "dedup.keep_text",
-    "dedup.links",
-    "random_seed",
-];
-
-/// The values that flags of `eval` set, in the order of the keys.
-#[derive(Clone, Debug, Default)]
-pub struct ComparingFlags {
-    /// One entry for each flag given.
-    pub given: Vec<GivenValue>,
+/// Returns the flag of a key. Options of one detector have a hidden one, and the first of them brings theirs.
+fn arguments(key: &'static Key) -> Vec<Arg> {
+    let is_first = key.name == "dedup.second_check";
+    is_first.then(detector_option::argument).into_iter().chain(argument(key)).collect()
 }
 
-fn comparing() -> impl Iterator<Item = &'static Key> {
-    schema::all().filter(|key| key.heading == schema::NEAR_DUPLICATES && !NOT_OF_EVAL.contains(&key.name))
-}
-
-impl Args for ComparingFlags {
-    fn augment_args(command: Command) -> Command {
-        comparing().filter_map(argument).fold(command, Command::arg)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for ComparingFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { given: comparing().filter_map(|key| given(key, matches)).collect() })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.given.extend(Self::from_arg_matches(matches)?.given);
-        Ok(())
-    }
-}
-
-/// Returns the keys of `dedup`, which fetches nothing: decisions and output.
-fn judging() -> impl Iterator<Item = &'static Key> {
-    const BESIDE: [&str; 2] = ["http.max_body", "http.accept_types"];
-    let is_wanted = |key: &&Key| {
-        let is_of_judging = key.heading == schema::NEAR_DUPLICATES && key.name != "dedup.links";
-        is_of_judging || key.name.starts_with("out.") || key.name.starts_with("log.") || BESIDE.contains(&key.name)
-    };
-    schema::all().filter(move |key| is_wanted(key) && key.name != "log.level")
-}
-
-/// The values that flags of `dedup` set, in the order of the keys.
-#[derive(Clone, Debug, Default)]
-pub struct JudgingFlags {
-    /// One entry for each flag given.
-    pub given: Vec<GivenValue>,
-}
-
-impl Args for JudgingFlags {
-    fn augment_args(command: Command) -> Command {
-        judging().filter_map(argument).fold(command, Command::arg)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for JudgingFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { given: judging().filter_map(|key| given(key, matches)).collect() })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.given.extend(Self::from_arg_matches(matches)?.given);
-        Ok(())
-    }
-}
-
-/// Returns the rank of a key in the help: by heading, keys without a table last.
-fn place_in_help(key: &Key) -> (usize, bool) {
-    let heading = schema::HEADINGS.iter().position(|heading| *heading == key.heading);
-    (heading.unwrap_or(schema::HEADINGS.len()), !key.name.contains('.'))
-}
-
-fn given(key: &'static Key, matches: &ArgMatches) -> Option<GivenValue> {
+fn given_by(key: &'static Key, matches: &ArgMatches) -> Option<GivenValue> {
     let flag = key.flag?;
     if matches.value_source(key.name) != Some(ValueSource::CommandLine) {
         return None;
@@ -138,7 +61,8 @@ fn given(key: &'static Key, matches: &ArgMatches) -> Option<GivenValue> {
 }
 
 fn argument(key: &'static Key) -> Option<Arg> {
-    let mut argument = Arg::new(key.name).long(key.flag?).help_heading(key.heading).help(help_text(key));
+    let mut argument = Arg::new(key.name).long(key.flag?).help_heading(key.heading);
+    argument = argument.help(help_text(key)).long_help(long_help(key)).hide(!key.detectors.is_empty());
     if let Some(letter) = key.short {
         argument = argument.short(letter);
     }
@@ -165,10 +89,16 @@ fn choices(key: &Key, words: &'static str) -> Vec<PossibleValue> {
 
 fn help_text(key: &Key) -> String {
     let help = key.flag_help.unwrap_or(key.help);
-    match (key.shape, key.default_note.unwrap_or(key.default)) {
+    match (key.shape, key.shown_default()) {
         (Shape::Switch(_), _) | (_, "") => help.to_owned(),
         (_, default) => format!("{help} [default: {default}]"),
     }
+}
+
+/// Returns the description with the reason for the default and an example.
+fn long_help(key: &Key) -> String {
+    let example = key.example.map_or(String::new(), |example| format!("\nExample: {example}"));
+    format!("{}\n\n{}{example}", help_text(key), key.because)
 }
 
 fn hint(value_name: &str) -> ValueHint {
@@ -186,20 +116,11 @@ mod tests {
     use crate::cli::config::merge::merge;
 
     #[test]
-    fn eval_takes_what_settles_how_pages_are_compared() {
-        let flags: Vec<&str> = comparing().filter_map(|key| key.flag).collect();
-        for flag in ["second-check", "threshold2", "filter", "min-terms", "field-weights", "parser"] {
-            assert!(flags.contains(&flag), "{flag} in {flags:?}");
-        }
-        assert!(NOT_OF_EVAL.iter().all(|name| schema::find(name).is_some()), "a key that is left out has another name");
-    }
-
-    #[test]
     fn the_former_spelling_of_a_flag_means_the_same() {
         let typed = |arguments: &[&str]| {
-            let command = KeyFlags::augment_args(Command::new("ndcrawl"));
+            let command = KeyFlags::<AllKeys>::augment_args(Command::new("ndcrawl"));
             let matches = command.try_get_matches_from([&["ndcrawl"], arguments].concat()).unwrap();
-            let settings = merge(KeyFlags::from_arg_matches(&matches).unwrap().given).unwrap();
+            let settings = merge(KeyFlags::<AllKeys>::from_arg_matches(&matches).unwrap().given).unwrap();
             (settings.to_stored_json(), settings.fingerprint())
         };
         for (now, former) in [("template", "host"), ("none", "paper")] {
@@ -208,14 +129,49 @@ mod tests {
             for flags in [["--second-check", former], ["--weights", now], ["--weights", former]] {
                 assert_eq!(typed(&flags), expected, "{flags:?}");
             }
+            for text in [now, former].map(|word| format!("second_check={word}")) {
+                assert_eq!(typed(&["--detector-option", &text]), expected, "{text}");
+            }
         }
         assert_ne!(typed(&["--second-check", "template"]), typed(&["--second-check", "none"]));
     }
 
     #[test]
-    fn the_former_spelling_is_not_in_the_help() {
-        let mut command = KeyFlags::augment_args(Command::new("ndcrawl"));
-        let help = command.render_long_help().to_string();
-        assert!(help.contains("--second-check <template|none>") && !help.contains("--weights "), "{help}");
+    fn a_flag_of_one_detector_still_works_and_is_not_in_the_help() {
+        let mut command = KeyFlags::<AllKeys>::augment_args(Command::new("ndcrawl"));
+        let helps = [command.render_help(), command.render_long_help()].map(|help| help.to_string());
+        let values = [("second-check", "none"), ("threshold2", "0.5"), ("store-below", "0.6"), ("query", "a")];
+        let flags: Vec<_> = schema::all().filter(|key| !key.detectors.is_empty()).filter_map(|key| key.flag).collect();
+        assert_eq!(flags, values.map(|(flag, _)| flag));
+        for (flag, value) in values {
+            let settings = |arguments: &[&str]| {
+                let matches = command.clone().try_get_matches_from([&["ndcrawl"], arguments].concat()).unwrap();
+                merge(KeyFlags::<AllKeys>::from_arg_matches(&matches).unwrap().given).unwrap().to_json()
+            };
+            let option = settings(&["--detector-option", &format!("{flag}={value}")]);
+            assert_eq!(settings(&[&format!("--{flag}"), value]), option);
+            assert_ne!(settings(&[]), option);
+            for help in &helps {
+                assert!(!help.contains(&format!("--{flag} ")) && !help.contains("--weights "), "{flag}: {help}");
+                assert!(help.contains("--detector-option <KEY=VALUE>"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_command_line() {
+        let words = |text: &str| -> Vec<String> {
+            let parts = text.split('\'').enumerate();
+            let quoted = parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { part.replace(' ', "\0") });
+            quoted.collect::<String>().split(' ').map(|word| word.replace('\0', " ")).collect()
+        };
+        for key in schema::all().filter(|key| key.example.is_some()) {
+            let typed = [vec!["ndcrawl".to_owned()], words(key.example.unwrap())].concat();
+            let command = KeyFlags::<AllKeys>::augment_args(Command::new("ndcrawl"));
+            let matches = command.try_get_matches_from(typed).unwrap_or_else(|error| panic!("{error}"));
+            let settings = merge(KeyFlags::<AllKeys>::from_arg_matches(&matches).unwrap().given).unwrap();
+            let (shown, default) = (key.show(&settings), key.show(&merge(Vec::new()).unwrap()));
+            assert_ne!(shown, default, "{}: {}", key.name, key.example.unwrap());
+        }
     }
 }

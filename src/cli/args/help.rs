@@ -112,10 +112,10 @@ Output:
   The chain of links leads from a seed to the URL. The decision is repeated with
   what was known when it was made. A page is a near-duplicate if its weighted
   overlap ('score') reaches the threshold. Unless the crawl ran with
-  --second-check none, the shared part of its running text ('text') must also
-  reach the value for pages of that length ('needed'). As long as both hosts
-  have fewer than 5 pages, that value is 0.25 higher, and 0.9 for two pages of
-  one host.
+  --detector-option second_check=none, the shared part of its running text
+  ('text') must also reach the value for pages of that length ('needed'). As
+  long as both hosts have fewer than 5 pages, the part of the shorter page
+  counts, and that value is 0.2 higher; for two pages of one host it is 0.9.
 
   In the comparison of two pages, the weight of a term is its share of the page:
   its count in each field times the weight of the field, divided by the weight

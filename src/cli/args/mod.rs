@@ -7,12 +7,14 @@ mod common;
 mod config;
 mod crawl;
 mod dedup;
+mod detector_option;
 mod eval;
 pub mod flags;
 mod folder;
 mod foreign_flags;
 mod front_help;
 mod help;
+mod key_sets;
 pub mod usage;
 mod value_enums;
 
@@ -112,8 +114,20 @@ mod tests {
     use crate::cli::config::schema;
 
     /// Flags of one run, and flags of configuration files; they set no key.
-    const WITHOUT_KEY: [&str; 11] =
-        ["recrawl", "resume", "fresh", "force", "add", "dry-run", "json", "config", "no-config", "help", "version"];
+    const WITHOUT_KEY: [&str; 12] = [
+        "recrawl",
+        "resume",
+        "fresh",
+        "force",
+        "add",
+        "dry-run",
+        "json",
+        "config",
+        "no-config",
+        "detector-option",
+        "help",
+        "version",
+    ];
     /// Flags that set `log.level` together.
     const OF_LOG_LEVEL: [&str; 2] = ["quiet", "verbose"];
 
@@ -123,6 +137,11 @@ mod tests {
 
     fn flags(command: &clap::Command) -> BTreeSet<String> {
         command.get_arguments().filter_map(|argument| argument.get_long()).map(str::to_owned).collect()
+    }
+
+    fn shown_flags(command: &clap::Command) -> BTreeSet<String> {
+        let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
+        shown.filter_map(|argument| argument.get_long()).map(str::to_owned).collect()
     }
 
     fn given(arguments: &[&str]) -> Vec<(&'static str, Vec<String>, String)> {
@@ -158,13 +177,22 @@ mod tests {
     }
 
     #[test]
+    fn every_flag_of_crawl_says_why_and_has_an_example() {
+        for argument in Arguments::command().get_arguments().filter(|argument| !argument.is_hide_set()) {
+            let help = argument.get_long_help().map(ToString::to_string).unwrap_or_default();
+            let (short, more) = help.split_once("\n\n").unwrap_or((&help, ""));
+            assert!(!short.is_empty() && more.contains("Example: "), "{}: {help}", argument.get_id());
+        }
+    }
+
+    #[test]
     fn every_flag_is_in_help_and_manual() {
         let mut command = Arguments::command();
         let help = command.render_long_help().to_string();
         let mut manual = Vec::new();
         clap_mangen::Man::new(command.clone()).render(&mut manual).unwrap();
         let manual = String::from_utf8(manual).unwrap().replace('\\', "");
-        for flag in flags(&command) {
+        for flag in shown_flags(&command) {
             assert!(help.contains(&format!("--{flag}")), "{flag} in help");
             assert!(manual.contains(&format!("--{flag}")), "{flag} in manual");
         }

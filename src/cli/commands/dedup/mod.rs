@@ -95,7 +95,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
         return Err(CliError::usage("--same-url last reads the input twice, and stdin can be read once")
             .with_hint("give files, or --same-url first or keep"));
     }
-    if let Some(warning) = setup::threshold_warning(settings) {
+    for warning in setup::detector_warnings(settings) {
         write_stderr(&format!("warning: {warning}"));
     }
     output_dir::prepare(&settings.out.dir, arguments.run_flags())?;

@@ -2,6 +2,9 @@
 
 use super::{Key, Shape, key};
 use crate::cli::config::value_enums::{FilterKind, MatchKind, Parser, PredictedUrls, SecondCheck, Stemming};
+use crate::model::Detector;
+
+const FUZZY_ALONE: &[Detector] = &[Detector::Fuzzy];
 
 /// The help heading of these flags.
 pub const NEAR_DUPLICATES: &str = "Near-duplicates";
@@ -14,6 +17,8 @@ pub const RENDER: &[Key] = &[
         "fast",
         "HTML parser; dom builds a tree of each page: slower, with the same result"
     )
+    .because("fast: both find the same, and a tree costs time. dom is there to check the other.")
+    .example("--parser dom")
     .flag("parser")
     .fixed()
     .heading(NEAR_DUPLICATES),
@@ -23,6 +28,7 @@ pub const RENDER: &[Key] = &[
         "same",
         "Stemmer of words; same: the English one for all pages; language: that of the page"
     )
+    .because("same: a text that is left untranslated has the same words then on pages of all languages.")
     .fixed(),
 ];
 
@@ -34,6 +40,11 @@ pub const KEYS: &[Key] = &[
         "mwo",
         "How pages are compared: mwo, dd, fuzzy, extended-tdw, provenance; none: exact copies only"
     )
+    .because(
+        "mwo is right most often on labeled pages of 14 sites; the others are published systems to \
+            compare with.",
+    )
+    .example("--detector none")
     .flag("detector")
     .fixed()
     .heading(NEAR_DUPLICATES),
@@ -43,9 +54,11 @@ pub const KEYS: &[Key] = &[
         "",
         "A page is a near-duplicate if its similarity to a stored page is at least F"
     )
+    .because("Each detector's own, chosen on labeled pages. A higher one takes fewer pages for duplicates.")
+    .example("-t 0.9")
     .flag("threshold")
     .short('t')
-    .note("mwo: 0.68, with --second-check none 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
+    .note("mwo: 0.68, with second_check=none 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
@@ -54,6 +67,12 @@ pub const KEYS: &[Key] = &[
         "template",
         "mwo: also compare the running text, without the template of the host; none: weights only"
     )
+    .because(
+        "template, since pages of one template share nine tenths of their weight and say different \
+            things.",
+    )
+    .example("--detector-option second_check=none")
+    .of(&[Detector::Mwo])
     .flag("second-check")
     .renamed_from("dedup.weights", "weights", &["host", "paper"])
     .stored_value(|settings| settings.dedup.second_check.stored_word().into())
@@ -65,6 +84,9 @@ pub const KEYS: &[Key] = &[
         "0.35",
         "mwo, second check: the share of running text that two long pages must have in common"
     )
+    .because("Chosen on labeled pages. Short texts and hosts with fewer than five pages need more.")
+    .example("--detector-option threshold2=0.5")
+    .of(&[Detector::Mwo])
     .flag("threshold2")
     .fixed()
     .heading(NEAR_DUPLICATES),
@@ -74,6 +96,9 @@ pub const KEYS: &[Key] = &[
         "256M",
         "Memory for templates of hosts, part of dedup.memory; beyond it, samples of those unused longest"
     )
+    .because("Crawls of a few hosts use next to none of it, and those of many do not outgrow the machine.")
+    .example("--detector-option host_memory=1G")
+    .of(&[Detector::Mwo])
     .fixed(),
     key!(
         dedup.thresholding,
@@ -81,6 +106,9 @@ pub const KEYS: &[Key] = &[
         "",
         "mwo, provenance: ignore light terms: off, paper, or below a share of the page's weight"
     )
+    .because("mwo compares all terms, since among few pages the formula drops nearly everything.")
+    .example("--detector-option thresholding=paper")
+    .of(&[Detector::Mwo, Detector::Provenance])
     .note("off; provenance: paper")
     .fixed(),
     key!(
@@ -89,6 +117,9 @@ pub const KEYS: &[Key] = &[
         "",
         "extended-tdw: synonyms, one comma-separated group per line of FILE"
     )
+    .because("The table is an example; the published system does not name its own.")
+    .example("--detector-option synonyms=words.csv")
+    .of(&[Detector::ExtendedTdw])
     .note("a small table of English words")
     .fixed(),
     key!(
@@ -97,6 +128,9 @@ pub const KEYS: &[Key] = &[
         "0",
         "extended-tdw: compare pages whose sentence counts differ by less than N; 0: always"
     )
+    .because("Always, since the filter misses pages that are quoted in part or cut into other sentences.")
+    .example("--detector-option sentence_slack=10")
+    .of(&[Detector::ExtendedTdw])
     .fixed(),
     key!(
         dedup.filter,
@@ -104,6 +138,8 @@ pub const KEYS: &[Key] = &[
         "exact",
         "How candidates are found; exact misses none, paper uses the published cut"
     )
+    .because("exact, since the published filter bounds another measure and loses matches.")
+    .example("--filter paper")
     .flag("filter")
     .fixed()
     .heading(NEAR_DUPLICATES),
@@ -113,6 +149,11 @@ pub const KEYS: &[Key] = &[
         "any",
         "Which of several similar pages a verdict names; any: the first one found"
     )
+    .because(
+        "any: one match settles that a page is a duplicate. best names the most similar page and takes \
+            longer.",
+    )
+    .example("--matching best")
     .flag("matching")
     .heading(NEAR_DUPLICATES),
     key!(
@@ -121,6 +162,8 @@ pub const KEYS: &[Key] = &[
         "20",
         "Pages with fewer than N terms are duplicates only if byte-identical"
     )
+    .because("So short a text is mostly template, and one word makes the difference.")
+    .example("--min-terms 5")
     .flag("min-terms")
     .fixed()
     .heading(NEAR_DUPLICATES),
@@ -130,6 +173,8 @@ pub const KEYS: &[Key] = &[
         "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1",
         "Weight of a term by the field it stands in, two decimals; other fields keep their weight"
     )
+    .because("The weights of the published system: what sums a page up counts more.")
+    .example("--field-weights title=3,url=0")
     .flag("field-weights")
     .note("url=2, heading=2, title=2, anchor-same-site=1, anchor-other-site=0.5, keywords=3, description=3, body=1")
     .fixed()
@@ -140,6 +185,8 @@ pub const KEYS: &[Key] = &[
         "auto",
         "Memory of the index; beyond it, slower and still exact; auto: a quarter of the machine's"
     )
+    .because("A quarter leaves room for the queue and for other programs. Verdicts do not depend on it.")
+    .example("--memory 2G")
     .flag("memory")
     .heading(NEAR_DUPLICATES),
     key!(
@@ -148,18 +195,28 @@ pub const KEYS: &[Key] = &[
         "",
         "Also compare with the pages of the earlier crawl in this folder (repeatable)"
     )
+    .because("None. Pages that the earlier crawl stored count as seen before.")
+    .example("--against last-month")
     .flag("against")
     .heading(NEAR_DUPLICATES),
     key!(dedup.store_below, Shape::Value("F"), "", "dd: do not store pages more similar than F either")
+        .because("The threshold: what is no duplicate is stored.")
+        .example("--detector-option store_below=0.6")
+        .of(&[Detector::Dd])
         .flag("store-below")
         .note("the threshold")
         .fixed()
         .heading(NEAR_DUPLICATES),
     key!(dedup.query, Shape::Value("TEXT"), "", "fuzzy: compare only sentences that contain words of this query")
+        .because("The words of --focus, if any; else all sentences are compared.")
+        .example("--detector-option query='sockets'")
+        .of(&[Detector::Fuzzy])
         .flag("query")
         .fixed()
         .heading(NEAR_DUPLICATES),
     key!(dedup.keep, Shape::Switch("true"), "false", "Archive the bodies of duplicates too")
+        .because("Off, since their text is kept anyway (--keep-text) and takes less room.")
+        .example("--keep-duplicates")
         .flag("keep-duplicates")
         .heading(NEAR_DUPLICATES),
     key!(
@@ -168,6 +225,8 @@ pub const KEYS: &[Key] = &[
         "on",
         "Archive the text of near-duplicates, so that the report shows what differs"
     )
+    .because("On, since a report that does not show what differs cannot be checked.")
+    .example("--keep-text off")
     .flag("keep-text")
     .heading(NEAR_DUPLICATES),
     key!(
@@ -176,6 +235,8 @@ pub const KEYS: &[Key] = &[
         "skip",
         "Links on duplicates: skip, unmatched (not on the original), follow, defer (last), sample:P (a share)"
     )
+    .because("skip, since copies mostly link to copies. The summary says how many links had no counterpart.")
+    .example("--duplicate-links unmatched")
     .flag("duplicate-links")
     .heading(NEAR_DUPLICATES),
 ];
@@ -188,9 +249,16 @@ pub const DUST: &[Key] = &[
         "skip",
         "URLs that a learned rule predicts to be duplicates: skip all but a sample, or fetch all"
     )
+    .because(
+        "skip, since mirrors and print versions can double the requests. The sample keeps testing each \
+            rule.",
+    )
+    .example("--predicted fetch")
     .flag("predicted")
     .heading(NEAR_DUPLICATES),
     key!(dust.rules, Shape::List("FILE"), "", "Start with the proven rules of this rules.jsonl (repeatable)")
+        .because("None: rules are learned anew, since sites change.")
+        .example("--rules rules.jsonl")
         .flag("rules")
         .heading(NEAR_DUPLICATES),
 ];
@@ -203,6 +271,9 @@ pub const FUZZY: &[Key] = &[
         "0.99",
         "Two sentences are related if their word correlation exceeds F"
     )
+    .because("Of the values that still admit words that are not shared, the best on labeled pages.")
+    .example("--detector-option fuzzy.sentence_threshold=0.95")
+    .of(FUZZY_ALONE)
     .fixed(),
     key!(
         dedup.fuzzy.candidates,
@@ -210,6 +281,9 @@ pub const FUZZY: &[Key] = &[
         "0.6",
         "Compare pages that share at least this part of their words"
     )
+    .because("Of the values tried, the one with the best precision and recall on labeled pages.")
+    .example("--detector-option fuzzy.candidates=0.5")
+    .of(FUZZY_ALONE)
     .fixed(),
     key!(
         dedup.fuzzy.least_together,
@@ -217,11 +291,24 @@ pub const FUZZY: &[Key] = &[
         "2",
         "Two words are correlated if they occur together in at least N pages; the paper: 1"
     )
+    .because("With 1, the words of a single page would all be synonyms.")
+    .example("--detector-option fuzzy.least_together=1")
+    .of(FUZZY_ALONE)
     .fixed(),
     key!(dedup.fuzzy.copies_first, Shape::Switch("true"), "true", "Look for identical pages before comparing words")
+        .because("On, since it finds most copies at little cost.")
+        .example("--detector-option fuzzy.copies_first=false")
+        .of(FUZZY_ALONE)
         .fixed(),
-    key!(dedup.fuzzy.least_words, Shape::Value("N"), "3", "Ignore sentences of fewer than N words").fixed(),
+    key!(dedup.fuzzy.least_words, Shape::Value("N"), "3", "Ignore sentences of fewer than N words")
+        .because("Shorter ones are menus and buttons.")
+        .example("--detector-option fuzzy.least_words=1")
+        .of(FUZZY_ALONE)
+        .fixed(),
     key!(dedup.fuzzy.most_words, Shape::Value("N"), "100", "Ignore sentences of more than N words; 0: no limit")
+        .because("Longer ones are tables and lists without full stops.")
+        .example("--detector-option fuzzy.most_words=0")
+        .of(FUZZY_ALONE)
         .fixed(),
     key!(
         dedup.fuzzy.first_results,
@@ -229,5 +316,8 @@ pub const FUZZY: &[Key] = &[
         "0",
         "Compare a page with at most N stored pages, the likeliest first; 0: no limit"
     )
+    .because("No limit, since a limit can miss the page that is repeated.")
+    .example("--detector-option fuzzy.first_results=50")
+    .of(FUZZY_ALONE)
     .fixed(),
 ];

@@ -12,8 +12,10 @@ mod politeness;
 mod scope;
 
 use serde_json::Value;
+use strsim::levenshtein;
 
 use crate::cli::config::settings::Settings;
+use crate::model::Detector;
 
 pub use dedup::NEAR_DUPLICATES;
 
@@ -70,6 +72,12 @@ pub struct Key {
     pub help: &'static str,
     /// The description of the flag, if it sets the opposite.
     pub flag_help: Option<&'static str>,
+    /// The reason for the default, and what else there is to know.
+    pub because: &'static str,
+    /// A use of the flag.
+    pub example: Option<&'static str>,
+    /// The detectors that have this option; none if it is not theirs alone.
+    pub detectors: &'static [Detector],
     /// Whether the value is fixed once a crawl has started.
     pub fixed: bool,
     /// The spelling that earlier versions used, which still works.
@@ -92,6 +100,9 @@ impl Key {
             heading: "",
             help,
             flag_help: None,
+            because: "",
+            example: None,
+            detectors: &[],
             fixed: false,
             former: None,
             show_stored: access.1,
@@ -133,6 +144,22 @@ impl Key {
 
     const fn flag_help(mut self, help: &'static str) -> Self {
         self.flag_help = Some(help);
+        self
+    }
+
+    const fn because(mut self, reason: &'static str) -> Self {
+        self.because = reason;
+        self
+    }
+
+    const fn example(mut self, example: &'static str) -> Self {
+        self.example = Some(example);
+        self
+    }
+
+    /// Puts the key behind `--detector-option`; its own flag stays valid and is hidden.
+    const fn of(mut self, detectors: &'static [Detector]) -> Self {
+        self.detectors = detectors;
         self
     }
 
@@ -184,6 +211,16 @@ impl Key {
         }
     }
 
+    /// Returns the default as people read it.
+    pub fn shown_default(&self) -> &'static str {
+        self.default_note.unwrap_or(self.default)
+    }
+
+    /// Returns the name for `--detector-option`, if the key is an option of a detector.
+    pub fn option_name(&self) -> Option<&'static str> {
+        self.name.strip_prefix("dedup.").filter(|_| !self.detectors.is_empty())
+    }
+
     /// Returns the environment variable.
     pub fn variable(&self) -> String {
         variable_of(self.name)
@@ -233,26 +270,10 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     let distance = |key: &Key| {
         let last = key.name.rsplit('.').next().unwrap_or_default();
         let name_last = name.rsplit('.').next().unwrap_or_default();
-        edits(name, key.name).min(edits(name_last, last) + 1)
+        levenshtein(name, key.name).min(levenshtein(name_last, last) + 1)
     };
     let best = all().min_by_key(|key| distance(key))?;
     (distance(best) <= 1 + name.len() / 3).then_some(best.name)
-}
-
-/// Returns the edit distance of two texts (Levenshtein).
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 fn split_at_commas(text: &str) -> impl Iterator<Item = String> {
@@ -332,6 +353,20 @@ mod tests {
             assert!(!key.help.is_empty() && !key.help.contains('\n'), "{}", key.name);
             assert!(key.help.len() <= 100, "{}: {}", key.name, key.help.len());
             assert_eq!(key.flag.is_some(), HEADINGS.contains(&key.heading), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn every_key_says_why_and_every_flag_has_an_example() {
+        for key in all() {
+            assert!(!key.because.is_empty() && key.because.ends_with('.'), "{}", key.name);
+            assert!(!key.because.contains('\n') && key.because.len() <= 140, "{}: {}", key.name, key.because.len());
+            let flag = key.option_name().map_or(key.flag, |_| Some("detector-option"));
+            assert_eq!(key.example.is_some(), flag.is_some(), "{}", key.name);
+            let shown = key.example.unwrap_or_default();
+            let is_shown = |flag| shown.contains(&format!("--{flag}"));
+            let has_short = key.short.is_some_and(|letter| shown.starts_with(&format!("-{letter}")));
+            assert!(flag.is_none_or(is_shown) || has_short, "{}: {shown}", key.name);
         }
     }
 

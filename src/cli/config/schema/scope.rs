@@ -9,8 +9,11 @@ const ON_OFF: Shape = Shape::Choice("on|off");
 
 /// Keys outside of any table.
 pub const TOP: &[Key] = &[
-    key!(seeds, Shape::List("URL"), "", "URLs to start from"),
+    key!(seeds, Shape::List("URL"), "", "URLs to start from")
+        .because("A crawl needs a start. Without a scheme, https is tried first, then http."),
     key!(seeds_file, Shape::List("FILE"), "", "Start from the URLs in FILE, one per line, # for comments; - is stdin")
+        .because("No list, since most crawls begin with URLs on the command line.")
+        .example("--seeds seeds.txt")
         .flag("seeds")
         .heading(INPUT),
     key!(
@@ -19,13 +22,19 @@ pub const TOP: &[Key] = &[
         "frontier",
         "What selects the next URL: the built-in frontier, or the crate spider (not resumable)"
     )
+    .because("The frontier can resume a crawl and has all options; spider is a second opinion on the links.")
+    .example("--engine spider")
     .flag("engine")
     .fixed()
     .heading(SCOPE),
     key!(random_seed, Shape::Value("N"), "0", "Seed of all random sampling")
+        .because("Always the same, so that a crawl can be repeated with the same samples.")
+        .example("--random-seed 7")
         .flag("random-seed")
         .heading("Near-duplicates"),
     key!(fail_over, Shape::Value("PCT"), "", "Exit with code 3 if more than PCT percent of the pages fail")
+        .because("Off, since some pages fail on nearly every site; the summary counts them.")
+        .example("--fail-over 5")
         .flag("fail-over")
         .note("off")
         .heading("Output"),
@@ -34,14 +43,24 @@ pub const TOP: &[Key] = &[
 /// The table `scope`.
 pub const KEYS: &[Key] = &[
     key!(scope.depth, Shape::Value("N"), "5", "Follow links at most N steps away from the seeds")
+        .because("Five bounds the crawl of a site that you do not know. The shortest path counts.")
+        .example("-d 2")
         .flag("depth")
         .short('d')
         .heading(SCOPE),
-    key!(scope.max_pages, Shape::Value("N"), "0", "Stop after N pages; 0: no limit").flag("max-pages").heading(SCOPE),
+    key!(scope.max_pages, Shape::Value("N"), "0", "Stop after N pages; 0: no limit")
+        .because("No limit in all, since each host has its own. The crawl goes on with a higher limit.")
+        .example("--max-pages 200")
+        .flag("max-pages")
+        .heading(SCOPE),
     key!(scope.max_pages_per_host, Shape::Value("N"), "10000", "Fetch at most N pages of one host; 0: no limit")
+        .because("10,000 pages take three hours at one page a second: time to notice a site without end.")
+        .example("--max-pages-per-host 500")
         .flag("max-pages-per-host")
         .heading(SCOPE),
     key!(scope.max_time, Shape::Value("DURATION"), "0", "Stop after this time, for example 10m; 0: no limit")
+        .because("No limit: a crawl ends when its queue is empty. The same command resumes it.")
+        .example("--max-time 30m")
         .flag("max-time")
         .heading(SCOPE),
     key!(
@@ -50,10 +69,17 @@ pub const KEYS: &[Key] = &[
         "host",
         "Stay on the seeds' host, domain or path prefix, or go anywhere"
     )
+    .because(
+        "The seeds' hosts are what you have named. domain adds their subdomains and siblings; any needs \
+            --max-pages.",
+    )
+    .example("--scope prefix")
     .flag("scope")
     .fixed()
     .heading(SCOPE),
     key!(scope.include, Shape::List("REGEX"), "", "Crawl only URLs that match one of these (repeatable)")
+        .because("All URLs in scope. Any part of the URL may match; seeds need not.")
+        .example("--include '/docs/'")
         .flag("include")
         .heading(SCOPE),
     key!(
@@ -62,6 +88,8 @@ pub const KEYS: &[Key] = &[
         "",
         "Skip URLs that match one of these (repeatable); overrides --include"
     )
+    .because("None. Any part of the URL may match.")
+    .example("--exclude '\\.pdf$' --exclude '[?&]print='")
     .flag("exclude")
     .heading(SCOPE),
     key!(
@@ -70,12 +98,21 @@ pub const KEYS: &[Key] = &[
         "on",
         "Read the sitemaps listed in robots.txt; only: fetch what sitemaps list, follow no links"
     )
+    .because("On, since they name pages to which no link leads. Off with -d 0 fetches the seeds alone.")
+    .example("--sitemaps only")
     .flag("sitemaps")
     .heading(SCOPE),
     key!(scope.trap_guard, ON_OFF, "on", "Skip endless paths and repeating URL patterns")
+        .because(
+            "On, since calendars and counters have no end. Some URLs of a closed pattern are fetched all the \
+            same, to notice a mistake.",
+        )
+        .example("--trap-guard off")
         .flag("trap-guard")
         .heading(SCOPE),
     key!(scope.soft_404, ON_OFF, "on", "Skip error pages that are sent with status 200")
+        .because("On, since such pages repeat each other. It costs one or two requests for each kind of page.")
+        .example("--soft-404 off")
         .flag("soft-404")
         .heading(SCOPE),
 ];
@@ -88,10 +125,17 @@ pub const NORMALISE: &[Key] = &[
         "utm_*, gclid, fbclid, jsessionid, phpsessid",
         "Remove these query parameters from URLs; a trailing * is a wildcard"
     )
+    .because(
+        "These name a visit or a campaign, and the page is the same without them. LIST replaces the \
+            default.",
+    )
+    .example("--strip-params 'utm_*,sid,ref'")
     .flag("strip-params")
     .fixed()
     .heading(SCOPE),
     key!(normalise.max_url_length, Shape::Value("N"), "2048", "Refuse URLs longer than N characters")
+        .because("The limit of the sitemap protocol.")
+        .example("--max-url-length 4096")
         .flag("max-url-length")
         .heading(SCOPE),
 ];
