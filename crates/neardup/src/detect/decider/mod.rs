@@ -1,21 +1,22 @@
 //! The decider: gives each page its verdict, with all state in memory.
 
+mod restoring;
+mod similar_pages;
+
 use std::collections::HashSet;
-use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
 use super::early_search::{EarlySearch, NumberedPage};
-use super::matching::{MatchFilter, MatchQuery};
+use super::matching::MatchQuery;
 use super::numbering::Numbering;
 use super::page_match::Page;
-use super::records::{LoggedPage, RecordSource, Records};
+use super::records::{RecordSource, Records};
 use super::search::{QueryPage, Search, SearchResult};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::model::{
-    DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermCounts, TermId, TermOrder,
-    Threshold, Verdict,
+    DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermOrder, Verdict,
 };
 use crate::similarity::Record;
 
@@ -147,112 +148,6 @@ impl<S: RecordSource> Decider<S> {
         Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
     }
 
-    /// Restores the next term of the log. Restore all terms before all pages, in the order of their ids.
-    ///
-    /// # Errors
-    /// If the term was restored before, or the vocabulary is full.
-    pub fn restore_term(&mut self, term: &str) -> Result<TermId, DetectError> {
-        let second = TermId(u32::try_from(self.vocabulary.len()).unwrap_or(u32::MAX));
-        match self.vocabulary.intern(term)? {
-            (id, true) => Ok(id),
-            (first, false) => Err(DetectError::RepeatedTerm { first, second }),
-        }
-    }
-
-    /// Restores the next page of the log, decided under the same options. `group` is the page's [`PageInput::group`].
-    ///
-    /// After the last page the decider is as it was when that page had been decided.
-    ///
-    /// # Errors
-    /// If the page is out of order, or refers to unknown terms or pages.
-    pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &JudgedPage<'_>) -> Result<(), DetectError> {
-        let page = self.numbering.inside(sequence);
-        let verdict = row.verdict.renumbered(|page| self.numbering.inside(page));
-        self.check_row(page, row, verdict)?;
-        let record = Record::from_counts(row.terms, &self.options.weights).without_lighter(row.least_weight);
-        let weighed = Arc::new(Page { group, record, order: row.order.clone() });
-        self.update_if_due();
-        self.index_page(page, &weighed, &verdict);
-        if let Some(earlier) = row.renews {
-            self.log.renew(self.numbering.inside(earlier));
-        }
-        self.log.push(Entry {
-            page: row.page,
-            group: self.group(group),
-            body_digest: row.body_digest,
-            text_digest: row.text_digest,
-            verdict,
-        })?;
-        Ok(())
-    }
-
-    /// Adds a page that an earlier crawl stored; later pages are compared with it as if it had arrived here first.
-    ///
-    /// Seed all such pages before the first page is decided or restored. The [`RecordSource`] gets [their
-    /// numbers](Sequence::of_earlier).
-    ///
-    /// # Errors
-    /// If a page was decided or restored before, or the page refers to unknown terms.
-    pub fn seed(
-        &mut self,
-        page: PageId,
-        body_digest: Digest,
-        text_digest: Option<Digest>,
-        logged: LoggedPage,
-    ) -> Result<Sequence, DetectError> {
-        let (number, expected) = (self.log.next()?, Sequence(self.numbering.seeds));
-        let submitted = Sequence::of_earlier(expected.0);
-        if number != expected {
-            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(number), found: submitted });
-        }
-        self.check_terms(submitted, &logged.terms)?;
-        let group = logged.group;
-        let weighed = Arc::new(logged.weighed(&self.options.weights));
-        self.update_if_due();
-        self.index_page(number, &weighed, &Verdict::Unique);
-        let (group, verdict) = (self.group(group), Verdict::Unique);
-        self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
-        self.assume_seeds(number.0 + 1);
-        Ok(submitted)
-    }
-
-    /// Tells the decider how many seeded pages the [loaded](Self::load) snapshot contains.
-    pub fn assume_seeds(&mut self, count: u32) {
-        self.numbering = Numbering { seeds: count };
-        if let Some(search) = &mut self.search {
-            search.records().numbering = self.numbering;
-        }
-    }
-
-    /// Writes everything but the records to a snapshot, which [loads](Self::load) faster than restoring each term and
-    /// page.
-    ///
-    /// Cost: about a second for a million records.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.vocabulary.save(out)?;
-        self.log.save(out)?;
-        self.corpus_stats.as_ref().map_or(Ok(()), |corpus_stats| corpus_stats.save(out))?;
-        self.search.as_ref().map_or(Ok(()), |search| search.save(out))
-    }
-
-    /// Replaces everything by what [`save`](Self::save) wrote, under options of the same
-    /// [signature](Options::signature).
-    ///
-    /// The decider is as it was when the snapshot was written, down to the order in which matches are found. Restore
-    /// later pages of the log as usual.
-    ///
-    /// # Errors
-    /// Those of `input`, and [`io::ErrorKind::InvalidData`] for data that [`save`](Self::save) did not write. Discard the decider then.
-    pub fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
-        self.vocabulary = Vocabulary::load(input)?;
-        self.log = DecisionLog::load(input)?;
-        self.corpus_stats.as_mut().map_or(Ok(()), |corpus_stats| corpus_stats.load(input))?;
-        self.search.as_mut().map_or(Ok(()), |search| search.load(input))
-    }
-
     /// Limits the memory of the index and of what the detector knows of hosts, in bytes.
     ///
     /// Hosts may take [`Options::host_memory`] of it. The index gets the rest, and at least half.
@@ -340,112 +235,6 @@ impl<S: RecordSource> Decider<S> {
         if let Some(search) = &mut self.search {
             search.records().committed(self.numbering.inside(up_to));
         }
-    }
-
-    /// Returns the near-duplicates from number `from` on that are none by the current statistics, ascending.
-    ///
-    /// A page that looked like a copy when the detector knew three pages of a host may be one of three hundred
-    /// siblings. Pages that inherited such a verdict are included. Nothing changes: the caller delivers such a page
-    /// again, under another name and with [`PageInput::renews`], to have it decided again.
-    ///
-    /// Empty for detectors whose verdicts are stable. Pages that were renewed are not checked again. Cost: a
-    /// comparison for each near-duplicate, and reading the two records back.
-    ///
-    /// # Errors
-    /// If a record can't be read back.
-    pub fn outdated_duplicates(&mut self, from: Sequence) -> Result<Vec<Sequence>, DetectError> {
-        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
-        if !corpus_stats.measure().is_unstable() {
-            return Ok(Vec::new());
-        }
-        let query = verdict_query(&self.options, corpus_stats);
-        let mut outdated_duplicates = HashSet::new();
-        for (sequence, entry) in self.log.compared_duplicates(self.numbering.inside(from)) {
-            let page = search.records().get(sequence)?;
-            let Some(of) = entry.verdict.duplicate_of() else { continue };
-            let stored = search.records().get(of)?;
-            let still = query.measure.compare(&page, &stored, query.threshold).is_some();
-            let needed = QueryPage { group: entry.group, page: &page };
-            if !still && search.find_matches(&query, needed, &self.log, None)?.is_empty() {
-                outdated_duplicates.insert(sequence);
-            }
-        }
-        let outdated_duplicates = self.log.with_inheritors(outdated_duplicates);
-        Ok(outdated_duplicates.into_iter().map(|page| self.numbering.outside(page)).collect())
-    }
-
-    /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.
-    ///
-    /// A second check that needs the word order requires a higher first score instead. Empty if the text has fewer
-    /// terms than [`Options::min_terms`]; exact copies are found like any other similar page.
-    ///
-    /// # Errors
-    /// If a stored record can't be read back.
-    pub fn matches(&mut self, group: u32, terms: &[TermCounts], mode: Mode) -> Result<Vec<Match>, DetectError> {
-        self.matches_filtered(group, terms, mode, &|_, _, _| true)
-    }
-
-    /// As [`matches`](Self::matches), of those that pass a filter: with [`Mode::Any`] the first that passes ends the
-    /// search.
-    ///
-    /// # Errors
-    /// If a stored record can't be read back.
-    pub fn matches_filtered(
-        &mut self,
-        group: u32,
-        terms: &[TermCounts],
-        mode: Mode,
-        condition: &MatchFilter<'_>,
-    ) -> Result<Vec<Match>, DetectError> {
-        let terms = self.vocabulary.look_up_page(terms);
-        let (page, _) = self.weigh(group, &terms, TermOrder::default());
-        let (in_group, is_comparable) = (self.group(group), self.is_comparable(&page));
-        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
-        if !is_comparable {
-            return Ok(Vec::new());
-        }
-        let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
-        let query = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
-        let matches = search.find_matches(&query, QueryPage { group: in_group, page: &page }, &self.log, None)?;
-        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
-    }
-
-    /// Returns all stored pages that reach `threshold`, by rank, without taking the page in. Threads can share it.
-    ///
-    /// `threshold` need not be that of the options. Empty if the page has fewer terms than [`Options::min_terms`].
-    ///
-    /// # Errors
-    /// If a stored record can't be read back.
-    pub fn similar(
-        &self,
-        group: u32,
-        terms: &[TermCounts],
-        order: TermOrder,
-        threshold: Threshold,
-    ) -> Result<Vec<Match>, DetectError> {
-        self.similar_numbered(group, &self.vocabulary.look_up_page(terms), order, threshold)
-    }
-
-    /// As [`similar`](Self::similar), for terms that the caller has numbered.
-    ///
-    /// # Errors
-    /// As [`similar`](Self::similar).
-    pub fn similar_numbered(
-        &self,
-        group: u32,
-        terms: &PageTerms,
-        order: TermOrder,
-        threshold: Threshold,
-    ) -> Result<Vec<Match>, DetectError> {
-        let (page, _) = self.weigh(group, terms, order);
-        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(Vec::new()) };
-        if !self.is_comparable(&page) {
-            return Ok(Vec::new());
-        }
-        let query =
-            MatchQuery { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
-        let matches = search.find_shared(&query, QueryPage { group: self.group(group), page: &page }, &self.log)?;
-        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
     /// Returns all known terms.
@@ -711,20 +500,6 @@ impl<S: RecordSource> Decider<S> {
         match self.options.within {
             Within::Crawl => 0,
             Within::Host => group,
-        }
-    }
-
-    /// Checks a row of the log against the decider's state; number and verdict are internal ones.
-    fn check_row(&self, number: Sequence, row: &JudgedPage<'_>, verdict: Verdict) -> Result<(), DetectError> {
-        let (expected, page) = (self.log.next()?, self.numbering.outside(number));
-        if number != expected {
-            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(expected), found: page });
-        }
-        self.check_terms(page, row.terms)?;
-        let is_stored = |of: &Sequence| self.log.get(*of).is_some_and(|entry| entry.verdict.is_unique());
-        match verdict.duplicate_of().filter(|of| !is_stored(of)) {
-            Some(of) => Err(DetectError::UnknownOriginal { page, of: self.numbering.outside(of) }),
-            None => Ok(()),
         }
     }
 

@@ -1,0 +1,118 @@
+//! Questions about similar pages that decide nothing.
+
+use std::collections::HashSet;
+
+use super::super::matching::{MatchFilter, MatchQuery};
+use super::super::records::RecordSource;
+use super::super::search::QueryPage;
+use super::super::{DetectError, Match, Mode};
+use super::{Decider, verdict_query};
+use crate::model::{PageTerms, Sequence, TermCounts, TermOrder, Threshold};
+
+impl<S: RecordSource> Decider<S> {
+    /// Returns the near-duplicates from number `from` on that are none by the current statistics, ascending.
+    ///
+    /// A page that looked like a copy when the detector knew three pages of a host may be one of three hundred
+    /// siblings. Pages that inherited such a verdict are included. Nothing changes: the caller delivers such a page
+    /// again, under another name and with [`PageInput::renews`], to have it decided again.
+    ///
+    /// Empty for detectors whose verdicts are stable. Pages that were renewed are not checked again. Cost: a
+    /// comparison for each near-duplicate, and reading the two records back.
+    ///
+    /// # Errors
+    /// If a record can't be read back.
+    pub fn outdated_duplicates(&mut self, from: Sequence) -> Result<Vec<Sequence>, DetectError> {
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
+        if !corpus_stats.measure().is_unstable() {
+            return Ok(Vec::new());
+        }
+        let query = verdict_query(&self.options, corpus_stats);
+        let mut outdated_duplicates = HashSet::new();
+        for (sequence, entry) in self.log.compared_duplicates(self.numbering.inside(from)) {
+            let page = search.records().get(sequence)?;
+            let Some(of) = entry.verdict.duplicate_of() else { continue };
+            let stored = search.records().get(of)?;
+            let still = query.measure.compare(&page, &stored, query.threshold).is_some();
+            let needed = QueryPage { group: entry.group, page: &page };
+            if !still && search.find_matches(&query, needed, &self.log, None)?.is_empty() {
+                outdated_duplicates.insert(sequence);
+            }
+        }
+        let outdated_duplicates = self.log.with_inheritors(outdated_duplicates);
+        Ok(outdated_duplicates.into_iter().map(|page| self.numbering.outside(page)).collect())
+    }
+
+    /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.
+    ///
+    /// A second check that needs the word order requires a higher first score instead. Empty if the text has fewer
+    /// terms than [`Options::min_terms`]; exact copies are found like any other similar page.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn matches(&mut self, group: u32, terms: &[TermCounts], mode: Mode) -> Result<Vec<Match>, DetectError> {
+        self.matches_filtered(group, terms, mode, &|_, _, _| true)
+    }
+
+    /// As [`matches`](Self::matches), of those that pass a filter: with [`Mode::Any`] the first that passes ends the
+    /// search.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn matches_filtered(
+        &mut self,
+        group: u32,
+        terms: &[TermCounts],
+        mode: Mode,
+        condition: &MatchFilter<'_>,
+    ) -> Result<Vec<Match>, DetectError> {
+        let terms = self.vocabulary.look_up_page(terms);
+        let (page, _) = self.weigh(group, &terms, TermOrder::default());
+        let (in_group, is_comparable) = (self.group(group), self.is_comparable(&page));
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
+        if !is_comparable {
+            return Ok(Vec::new());
+        }
+        let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
+        let query = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
+        let matches = search.find_matches(&query, QueryPage { group: in_group, page: &page }, &self.log, None)?;
+        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
+    }
+
+    /// Returns all stored pages that reach `threshold`, by rank, without taking the page in. Threads can share it.
+    ///
+    /// `threshold` need not be that of the options. Empty if the page has fewer terms than [`Options::min_terms`].
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn similar(
+        &self,
+        group: u32,
+        terms: &[TermCounts],
+        order: TermOrder,
+        threshold: Threshold,
+    ) -> Result<Vec<Match>, DetectError> {
+        self.similar_numbered(group, &self.vocabulary.look_up_page(terms), order, threshold)
+    }
+
+    /// As [`similar`](Self::similar), for terms that the caller has numbered.
+    ///
+    /// # Errors
+    /// As [`similar`](Self::similar).
+    pub fn similar_numbered(
+        &self,
+        group: u32,
+        terms: &PageTerms,
+        order: TermOrder,
+        threshold: Threshold,
+    ) -> Result<Vec<Match>, DetectError> {
+        let (page, _) = self.weigh(group, terms, order);
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(Vec::new()) };
+        if !self.is_comparable(&page) {
+            return Ok(Vec::new());
+        }
+        let query =
+            MatchQuery { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
+        let matches = search.find_shared(&query, QueryPage { group: self.group(group), page: &page }, &self.log)?;
+        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
+    }
+}
