@@ -161,6 +161,7 @@ fn input(folder: &Path, file: &Path, reader: &PageReader) -> PageInput {
         terms: rendered.terms,
         order: rendered.order,
         renews: None,
+        rank: 0,
     }
 }
 

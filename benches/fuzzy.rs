@@ -210,6 +210,7 @@ fn stream(rendered: &[PageContent]) {
             terms: rendered.terms.clone(),
             order: rendered.order.clone(),
             renews: None,
+            rank: 0,
         });
         let batch: Vec<PageInput> = candidates.collect();
         let start = Instant::now();

@@ -82,6 +82,7 @@ fn first_round(file: &Path, renderer: &PageReader) -> PageInput {
         terms: rendered.terms,
         order: rendered.order,
         renews: None,
+        rank: 0,
     }
 }
 
@@ -113,6 +114,7 @@ fn candidate(number: usize, round: usize, page: &PageInput, wanted: WantedOrder)
         terms: page.terms.iter().map(other_term).collect(),
         order,
         renews: None,
+        rank: 0,
     }
 }
 

@@ -21,6 +21,8 @@ use super::outcomes::{LeaseOutcomes, page_id};
 const BATCH_AGE: Duration = Duration::from_secs(1);
 /// Messages that are handled together.
 const MESSAGES_AT_ONCE: usize = 32;
+/// Pause between two looks at what is committed.
+const COMMIT_PAUSE: Duration = Duration::from_millis(2);
 
 /// Handles messages in order.
 pub(super) struct Dispatcher {
@@ -114,12 +116,25 @@ impl Dispatcher {
     /// Queues near-duplicates that would be unique by now, and the URLs of reopened trap patterns. Considers verdicts
     /// since the last call. Returns whether there are any such URLs.
     fn check_again(&mut self) -> Result<bool, CrawlError> {
+        self.commit_all()?;
         let stage = &mut self.outcomes.stage;
         let from = std::mem::replace(&mut self.checked, Sequence(stage.page_urls.len() as u32));
         let urls: Vec<UrlId> = stage.outdated(from)?.into_iter().map(|(url, _)| url).collect();
         let is_any = !urls.is_empty();
         self.outcomes.frontier.revise(urls)?;
         Ok(self.outcomes.frontier.reopen()? || is_any)
+    }
+
+    /// Waits until all decided pages are committed. Nothing is under way meanwhile.
+    fn commit_all(&mut self) -> Result<(), CrawlError> {
+        self.seal()?;
+        while !self.outcomes.stage.are_all_committed() {
+            if self.outcomes.stage.progress.has_ended() {
+                return Err(PipelineError::Stopped.into());
+            }
+            std::thread::sleep(COMMIT_PAUSE);
+        }
+        Ok(())
     }
 
     /// Compares the pages among the messages with the topic.
@@ -158,7 +173,7 @@ impl Dispatcher {
         let stage = &mut self.outcomes.stage;
         let batch = &mut stage.building.batch;
         batch.urls = changes.urls;
-        batch.requeued = changes.requeued;
+        batch.requeued.extend(changes.requeued);
         batch.shortened = changes.shortened;
         batch.links = changes.links;
         batch.leased = changes.leased;

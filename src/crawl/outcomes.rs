@@ -163,7 +163,7 @@ impl LeaseOutcomes {
             outcome => outcome,
         };
         let renews = self.renewed(lease);
-        let mut line = self.page_line(lease, &outcome, &page)?;
+        let mut line = self.page_line(lease, &outcome, &page, Some(&judged))?;
         line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
         line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
@@ -176,6 +176,7 @@ impl LeaseOutcomes {
             capture: 1,
             page: page_id(&self.crawl, lease),
             renews,
+            kind: page.rendered.kind,
             text_digest: page.rendered.text_digest,
             is_noarchive: page.rendered.robots.noarchive,
             fetched: page.fetched,
@@ -196,7 +197,7 @@ impl LeaseOutcomes {
         self.offer_links(lease, &mut page, None)?;
         let rule = if page.is_off_topic { Exclusion::OffTopic } else { Exclusion::NoIndex };
         let outcome = Outcome::Excluded(rule);
-        let line = self.page_line(lease, &outcome, &page)?;
+        let line = self.page_line(lease, &outcome, &page, None)?;
         let worth = page.appraisal.as_ref().and_then(Appraisal::telling);
         self.end(lease, &outcome, line, None, worth)
     }
@@ -204,7 +205,7 @@ impl LeaseOutcomes {
     /// Ends a soft 404. The decider never sees it, and its links are not offered.
     fn soft_404(&mut self, lease: &Lease, page: &FetchedPage, probe: &CanonicalUrl) -> Result<(), CrawlError> {
         let outcome = Outcome::Excluded(Exclusion::Soft404);
-        let line = PageLine { probe: Some(probe.to_string()), ..self.page_line(lease, &outcome, page)? };
+        let line = PageLine { probe: Some(probe.to_string()), ..self.page_line(lease, &outcome, page, None)? };
         self.end(lease, &outcome, line, None, Some(Relevance::NONE))
     }
 
@@ -335,17 +336,23 @@ impl LeaseOutcomes {
         Ok(())
     }
 
-    fn line(&mut self, lease: &Lease, outcome: &Outcome) -> Result<PageLine, CrawlError> {
+    fn line(&mut self, lease: &Lease, outcome: &Outcome, judged: Option<&Judged>) -> Result<PageLine, CrawlError> {
         let referrer = match lease.discovery.referrer {
             Some(id) => Some(self.frontier.url(id)?.url),
             None => None,
         };
-        let revised = self.renewed(lease).map(|earlier| self.stage.earlier_verdict(earlier)).transpose()?;
+        let revised = self.renewed(lease).map(|earlier| self.stage.earlier_verdict(earlier, judged)).transpose()?;
         Ok(PageLine { revised, ..pipeline::leased_line(lease, referrer, outcome) })
     }
 
-    fn page_line(&mut self, lease: &Lease, outcome: &Outcome, page: &FetchedPage) -> Result<PageLine, CrawlError> {
-        let mut line = self.line(lease, outcome)?;
+    fn page_line(
+        &mut self,
+        lease: &Lease,
+        outcome: &Outcome,
+        page: &FetchedPage,
+        judged: Option<&Judged>,
+    ) -> Result<PageLine, CrawlError> {
+        let mut line = self.line(lease, outcome, judged)?;
         pipeline::add_answer(&mut line, &page.fetched);
         pipeline::add_page(&mut line, &page.rendered);
         line.page_source = page.is_headless.then(|| "browser".to_owned());
@@ -360,7 +367,7 @@ impl LeaseOutcomes {
         outcome: &Outcome,
         fetched: Option<&Fetched>,
     ) -> Result<(), CrawlError> {
-        let mut line = self.line(lease, outcome)?;
+        let mut line = self.line(lease, outcome, None)?;
         if let Some(fetched) = fetched {
             pipeline::add_answer(&mut line, fetched);
         }
@@ -378,8 +385,8 @@ impl LeaseOutcomes {
         worth: Option<Relevance>,
     ) -> Result<(), CrawlError> {
         let origin = lease.url.origin();
-        if lease.discovery.kind == LinkKind::Revision {
-            self.stage.hosts.take_back(&origin, OutcomeKind::NearDuplicate);
+        if let Some(earlier) = self.renewed(lease) {
+            self.stage.take_back(&origin, earlier)?;
         }
         self.stage.enter_outcome((lease.id, &origin), lease.attempts, outcome, line, put)?;
         self.stage.building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));

@@ -203,6 +203,7 @@ impl Rebuilder {
             links,
             location: Some(location),
             renews: None,
+            kind: rendered.kind,
             relevance: None,
         });
         Ok(true)

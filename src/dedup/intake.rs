@@ -5,8 +5,8 @@ use std::sync::mpsc::SyncSender;
 
 use crate::fetch::{Absent, absent_page};
 use crate::model::{
-    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, Requeue, RowName,
-    Sequence, UrlId, UrlRow, UrlState, capture_key,
+    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, PageId, Requeue, RowName, Sequence, UrlId,
+    UrlRow, UrlState, capture_key,
 };
 use crate::pipeline::{
     DecidedPage, DecisionStage, NamedOriginal, PipelineError, RenderedPage, SealedBatch, add_answer, add_page,
@@ -90,13 +90,15 @@ impl Intake {
         let key = capture_key(arrival.fetched.url.as_str(), arrival.capture).into_owned();
         let page = PageId::new(&self.crawl, &key, u32::from(renews.is_some()));
         let row = UrlRow { url: key, discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
-        let revised = renews.map(|earlier| self.stage.earlier_verdict(earlier)).transpose()?;
+        let revised = renews.map(|earlier| self.stage.earlier_verdict(earlier, judged.as_ref())).transpose()?;
         let url = match renews.and_then(|earlier| self.stage.page_urls.get(earlier.index()).copied()) {
             Some(known) => {
                 let discovery = Discovery { kind: LinkKind::Revision, ..row.discovery };
                 let again = Requeue { url: known, discovery };
                 self.stage.building.batch.requeued.push(again);
-                self.stage.hosts.take_back(&arrival.fetched.url.origin(), OutcomeKind::NearDuplicate);
+                if let Some(earlier) = renews {
+                    self.stage.take_back(&arrival.fetched.url.origin(), earlier)?;
+                }
                 known
             }
             None => {
@@ -146,6 +148,7 @@ impl Intake {
                 judged,
                 original,
                 renews,
+                kind: read.rendered.kind,
                 links: Vec::new(),
                 relevance: None,
                 unchanged: None,

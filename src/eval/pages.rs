@@ -154,6 +154,7 @@ fn candidate(fetched: &Fetched, renderer: &PageReader) -> PageInput {
         terms: rendered.terms,
         order: rendered.order,
         renews: None,
+        rank: 0,
     }
 }
 

@@ -132,6 +132,7 @@ mod tests {
             terms,
             order: TermOrder::default(),
             renews: None,
+            rank: 0,
         };
         EvalPage { candidate, bytes: text.len() }
     }

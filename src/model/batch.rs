@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, LinkKind, OutcomeKind, PageId, PageTerms,
-    Relevance, Sequence, Term, TermOrder, UrlId, Verdict,
+    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, LinkKind, OutcomeKind, PageId, PageKind,
+    PageTerms, Relevance, Sequence, Term, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at its discovery. Its [`UrlId`] is its position in the log of URLs.
@@ -88,8 +88,10 @@ pub struct PageRow {
     pub links: Vec<UrlId>,
     /// Its record in the archive.
     pub location: Option<WarcLocation>,
-    /// The earlier decision that this one revises. It was a near-duplicate.
+    /// The earlier decision that this one revises.
     pub renews: Option<Sequence>,
+    /// What the page is: of two copies the better one should be stored.
+    pub kind: PageKind,
     /// Its relevance to the topic, in a focused crawl.
     pub relevance: Option<Relevance>,
 }
@@ -107,6 +109,7 @@ impl PageRow {
             least_weight: self.least_weight,
             order: &self.order,
             renews: self.renews,
+            rank: self.kind.rank(),
         }
     }
 }

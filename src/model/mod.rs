@@ -33,7 +33,7 @@ pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::{Fetched, PAGE_SOURCE, digest_of_part};
-pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
+pub use page_line::{EarlierVerdict, ErrorLine, PageLine, Revision, SampledPrediction};
 pub use put_page::{PutPage, RowName, Unchanged};
 pub use rest::{Rest, RestOf, RestRow};
 pub use slot::{Mailed, MailedReferrer, Slot, SlotMap};
@@ -41,6 +41,6 @@ pub use url_id::UrlId;
 
 pub use neardup::model::*;
 pub use pagetext::model::{
-    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource,
-    Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
+    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageKind,
+    PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };

@@ -226,15 +226,30 @@ pub struct SampledPrediction {
     pub was_left_out: bool,
 }
 
-/// A verdict from before enough was known of the host.
+/// A verdict from before enough was known of the host, or before a better page of the same text came.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EarlierVerdict {
     /// The outcome's name.
     pub outcome: String,
-    /// The original that it named.
-    pub duplicate_of: String,
-    /// The similarity to it, in [0, 1].
-    pub score: f64,
+    /// The original that it named, if it was a duplicate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<String>,
+    /// The similarity to it, in [0, 1], if it was a near-duplicate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Why it was revised. Absent: too few pages of the host had been known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Revision>,
+}
+
+/// Why one of two pages with the same text took the place of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Revision {
+    /// It is a better place for the text than the page it named: an article rather than a list, a page rather than a feed.
+    BetterPlace,
+    /// A better place for the text came later.
+    Displaced,
 }
 
 /// One line of `errors.jsonl`: a URL that failed.

@@ -18,12 +18,14 @@ pub(crate) struct CommitProgress {
     pages: AtomicU32,
     /// Whether the disk has less free space than `--min-free` asks for.
     is_disk_full: AtomicBool,
+    /// Whether the committer has ended, by a failure or otherwise.
+    has_ended: AtomicBool,
 }
 
 impl CommitProgress {
     /// Begins with the pages that earlier runs have committed.
     pub fn new(pages: u32) -> Self {
-        Self { pages: pages.into(), is_disk_full: false.into() }
+        Self { pages: pages.into(), is_disk_full: false.into(), has_ended: false.into() }
     }
 
     /// Checks the free space of the disk.
@@ -35,6 +37,11 @@ impl CommitProgress {
     /// Returns the number of committed pages.
     pub fn pages(&self) -> u32 {
         self.pages.load(Ordering::Acquire)
+    }
+
+    /// Returns whether nothing more will be committed.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
     }
 
     /// Returns whether the disk had too little free space at the last check.
@@ -54,6 +61,7 @@ pub(crate) fn commit_all(
     progress: &CommitProgress,
     mut committed: impl FnMut(CommitMark),
 ) -> Result<(), PipelineError> {
+    let _end = EndOfCommits(progress);
     for sealed in batches {
         let mark = store.commit(sealed.archive(archive, reader)?)?;
         progress.pages.store(mark.pages, Ordering::Release);
@@ -61,4 +69,13 @@ pub(crate) fn commit_all(
         committed(mark);
     }
     Ok(())
+}
+
+/// Reports the end of the committer, however it ends.
+struct EndOfCommits<'a>(&'a CommitProgress);
+
+impl Drop for EndOfCommits<'_> {
+    fn drop(&mut self) {
+        self.0.has_ended.store(true, Ordering::Release);
+    }
 }

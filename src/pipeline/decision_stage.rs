@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crate::detect::Decider;
 use crate::model::{
-    CanonicalUrl, Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageLine,
-    PageRow, PutPage, Relevance, RowName, Sequence, Totals, Unchanged, UrlId, Verdict, shown_url, split_capture_key,
+    CanonicalUrl, Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageKind,
+    PageLine, PageRow, PutPage, Relevance, Revision, RowName, Sequence, Totals, Unchanged, UrlId, Verdict, shown_url,
+    split_capture_key,
 };
-use crate::store::StoreReader;
+use crate::store::{LineIndex, StoreReader};
 
 use super::batch::PendingLine;
+use super::displaced_page::DisplacedPage;
 use super::page_lines::error_line;
 use super::reference_crawls::ReferencePage;
 use super::render::compared_digest;
@@ -83,6 +85,7 @@ pub(crate) struct DecidedPage {
     pub original: Option<NamedOriginal>,
     /// The page that this one revises.
     pub renews: Option<Sequence>,
+    pub kind: PageKind,
     pub links: Vec<UrlId>,
     pub relevance: Option<Relevance>,
     /// If the page is unchanged: where its body is archived, and the answer as it was received.
@@ -117,6 +120,12 @@ pub(crate) struct DecisionStage {
     revising: HashMap<UrlId, Sequence>,
     /// Whether `revising` has the near-duplicates that earlier runs left to be revised.
     has_earlier_revisions: bool,
+    /// Displaced pages that were decided again, by the page that took their place.
+    displaced: HashMap<Sequence, DisplacedPage>,
+    /// The displaced page to enter after the next outcome.
+    entering: Option<DisplacedPage>,
+    /// Where committed lines are, once one was asked for.
+    pub(super) lines: Option<LineIndex>,
 }
 
 impl DecisionStage {
@@ -146,6 +155,9 @@ impl DecisionStage {
             uncommitted: HashMap::new(),
             revising: HashMap::new(),
             has_earlier_revisions: false,
+            displaced: HashMap::new(),
+            entering: None,
+            lines: None,
         }
     }
 
@@ -155,12 +167,33 @@ impl DecisionStage {
             return Ok(Vec::new());
         }
         self.decider.committed(Sequence(self.progress.pages()));
-        Ok(self.decider.decide(pages)?)
+        if pages.iter().all(|page| page.renews.is_none()) {
+            return Ok(self.decider.decide(pages)?);
+        }
+        let mut judged = Vec::with_capacity(pages.len());
+        for page in pages {
+            let decided = self.decider.decide(vec![page])?;
+            for Judged { sequence, displaced, .. } in &decided {
+                if let Some(page) = *displaced {
+                    // It is the next one in the log.
+                    let displaced = self.decide_displaced(page)?;
+                    self.displaced.insert(*sequence, displaced);
+                }
+            }
+            judged.extend(decided);
+        }
+        Ok(judged)
     }
 
-    /// Returns near-duplicates that would be unique by now, each with its URL. Leaves out pages below `from`.
+    /// Returns the duplicates to decide again, each with its URL: near-duplicates that would be unique by now, and
+    /// duplicates that are a better place for their text than the page they name. Leaves out pages below `from`.
+    ///
+    /// All pages should be committed: see [`are_all_committed`](Self::are_all_committed).
     pub fn outdated(&mut self, from: Sequence) -> Result<Vec<(UrlId, Sequence)>, PipelineError> {
-        let outdated = self.decider.outdated_duplicates(from)?;
+        let mut outdated = self.decider.outdated_duplicates(from)?;
+        outdated.extend(self.decider.outranking(from));
+        outdated.sort_unstable();
+        outdated.dedup();
         let found = outdated.into_iter().filter_map(|page| Some((*self.page_urls.get(page.index())?, page)));
         let found: Vec<_> = found.collect();
         for (url, page) in &found {
@@ -175,7 +208,7 @@ impl DecisionStage {
     pub fn renewed(&mut self, url: UrlId) -> Option<Sequence> {
         if !self.revising.contains_key(&url) && !std::mem::replace(&mut self.has_earlier_revisions, true) {
             for (page, of) in (0..).map(Sequence).zip(&self.page_urls) {
-                if matches!(self.decider.verdict(page), Some(Verdict::NearDuplicate { .. })) {
+                if self.decider.verdict(page).is_some_and(|verdict| !verdict.is_unique()) {
                     self.revising.entry(*of).or_insert(page);
                 }
             }
@@ -206,19 +239,39 @@ impl DecisionStage {
     }
 
     /// Returns the verdict that a page had before its revision, for the line.
-    pub fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, PipelineError> {
-        let Some(verdict @ Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
-            return Err(PipelineError::Lost { what: "page", id: page.0 });
+    pub fn earlier_verdict(&self, page: Sequence, judged: Option<&Judged>) -> Result<EarlierVerdict, PipelineError> {
+        let verdict = self.earlier(page)?;
+        let original = verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
+        let score = match verdict {
+            Verdict::NearDuplicate { score, .. } => Some(score.as_f64()),
+            _ => None,
         };
-        let original = self.original(of)?;
-        let outcome = outcome_of(verdict, original.id).kind().name().to_owned();
-        Ok(EarlierVerdict { outcome, duplicate_of: original.shown(), score: score.as_f64() })
+        let outcome = outcome_of(verdict, None).kind().name().to_owned();
+        let reason = judged.and_then(|judged| judged.displaced).map(|_| Revision::BetterPlace);
+        Ok(EarlierVerdict { outcome, duplicate_of: original.map(|original| original.shown()), score, reason })
+    }
+
+    /// Takes back the outcome that a page had before its revision.
+    pub fn take_back(&mut self, origin: &str, page: Sequence) -> Result<(), PipelineError> {
+        let kind = outcome_of(self.earlier(page)?, None).kind();
+        self.hosts.take_back(origin, kind);
+        Ok(())
+    }
+
+    fn earlier(&self, page: Sequence) -> Result<Verdict, PipelineError> {
+        self.decider.verdict(page).ok_or(PipelineError::Lost { what: "page", id: page.0 })
+    }
+
+    /// Returns whether all decided pages are committed.
+    pub fn are_all_committed(&self) -> bool {
+        self.progress.pages() as usize == self.page_urls.len()
     }
 
     /// Enters a decided page into the batch. Returns what the archive is to keep of it.
     pub fn enter_page(&mut self, decided: DecidedPage) -> Option<PutPage> {
         let DecidedPage { url, page, fetched, body_digest, payload_digest, judged, renews, .. } = decided;
         let body_digest = compared_digest(page, &fetched, body_digest);
+        self.entering = self.displaced.remove(&judged.sequence);
         self.page_urls.push(url);
         if judged.verdict.is_unique() {
             let (url, capture, fetched_at) = (fetched.url.to_string(), decided.capture, fetched.started_at);
@@ -240,6 +293,7 @@ impl DecisionStage {
             links: decided.links,
             location: None,
             renews,
+            kind: decided.kind,
             relevance: decided.relevance,
         });
         let is_archived = !(self.policy.obey_noarchive && decided.is_noarchive);
@@ -281,7 +335,7 @@ impl DecisionStage {
             building.puts.len() - 1
         });
         building.lines.push(PendingLine { line, put });
-        Ok(())
+        self.entering.take().map_or(Ok(()), |displaced| self.enter_displaced(displaced))
     }
 
     /// Writes an index snapshot if one is due.

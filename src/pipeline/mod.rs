@@ -25,6 +25,7 @@
 mod batch;
 mod commit;
 mod decision_stage;
+mod displaced_page;
 mod error;
 mod host_stats;
 mod index_snapshot;

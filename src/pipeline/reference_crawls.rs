@@ -8,6 +8,7 @@
 //! of terms. So the numbers are the same each time the run is opened. A detector that learns from a host's pages
 //! learns from these pages too, as from unique pages that came before the run's first page.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::detect::{Decider, LoggedPage, RecordSource, Vocabulary};
-use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow, UrlRow, split_capture_key};
+use crate::detect::{Decider, LoggedPage, RecordSource, Vocabulary, Withdrawals};
+use crate::model::{
+    Digest, PageId, PageRow, PageTerms, Sequence, TermId, TermOrder, TermRow, UrlRow, split_capture_key,
+};
 use crate::store::{Error as StoreError, StoreReader};
 
 use super::PipelineError;
@@ -236,6 +239,18 @@ fn open(folder: &Path) -> Result<(StoreReader, crate::store::OpenedStore), Store
     }
 }
 
+/// Returns the stored pages that gave their place to others. Cost: a pass over the log, if any page was revised.
+fn displaced_pages(reader: &StoreReader) -> Result<HashSet<Sequence>, PipelineError> {
+    let mut displaced = HashSet::new();
+    if reader.mark().totals.revised > 0 {
+        let mut withdrawals = Withdrawals::default();
+        for row in reader.all_pages()? {
+            displaced.extend(withdrawals.add(&row?.1.judged()));
+        }
+    }
+    Ok(displaced)
+}
+
 /// Writes the pages of the folders to the temporary file.
 struct SpoolWriter {
     vocabulary: Vocabulary,
@@ -248,9 +263,10 @@ impl SpoolWriter {
         let names: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, StoreError>>()?;
         let hash = |row: Result<(_, UrlRow), StoreError>| row.map(|(_, row)| link_hash(&row.url));
         let hashes: Vec<u32> = reader.all_urls()?.map(hash).collect::<Result<_, StoreError>>()?;
+        let displaced = displaced_pages(reader)?;
         for row in reader.all_pages()? {
-            let (_, row) = row?;
-            if row.verdict.is_unique() {
+            let (number, row) = row?;
+            if row.verdict.is_unique() && !displaced.contains(&number) {
                 let named = reader.url(row.url)?.ok_or(PipelineError::Lost { what: "URL", id: row.url.0 })?;
                 let url = split_capture_key(&named.url).0.to_owned();
                 let mut links: Vec<u32> = row.links.iter().filter_map(|id| hashes.get(id.index())).copied().collect();

@@ -54,5 +54,6 @@ pub(crate) fn page_input(
         terms: std::mem::take(&mut rendered.terms),
         order: std::mem::take(&mut rendered.order),
         renews,
+        rank: rendered.kind.rank(),
     }
 }

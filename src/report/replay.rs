@@ -158,7 +158,8 @@ impl Replay<'_> {
             let renews = renews(number);
             // Under its own ID the decider would take the page for a redelivery.
             let page = renews.map_or(row.page, |_| PageId::new("revision", &row.page.0.to_string(), 1));
-            judged.push(JudgedPage { page, renews, ..row.judged() });
+            // Which of two copies is the stored one changes no count.
+            judged.push(JudgedPage { page, renews, rank: 0, ..row.judged() });
         }
         let up_to = {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);

@@ -189,7 +189,7 @@ impl Verifier {
                     self.report.problem(format!("URL {} has an outcome and belongs to another slot", row.url));
                 }
                 Some(outcome @ None) => *outcome = Some(row.kind),
-                Some(outcome @ Some(OutcomeKind::NearDuplicate)) if queued_again.remove(&row.url) => {
+                Some(outcome @ Some(_)) if queued_again.remove(&row.url) => {
                     *outcome = Some(row.kind);
                     self.revised.insert(row.url);
                 }
@@ -235,6 +235,11 @@ impl Verifier {
         let Some(WarcLocation { file, offset, length }) = row.location else { return };
         let (page, body_digest, unique) = (row.page, row.body_digest, row.verdict.is_unique());
         let expected = ExpectedRecord { sequence, page, body_digest, unique, length };
+        // A page that was decided again without being fetched has the record of its first decision.
+        let is_first = |other: &ExpectedRecord| row.renews == Some(other.sequence);
+        if self.pages.get(&(file, offset)).is_some_and(is_first) {
+            return;
+        }
         if let Some(other) = self.pages.insert((file, offset), expected) {
             self.report.problem(format!("pages {} and {sequence} have the same place in the archive", other.sequence));
         }

@@ -17,6 +17,7 @@ use super::database::Database;
 use super::error::{Error, Result};
 use super::folder::OutputFolder;
 use super::host;
+use super::line_index::LineIndex;
 use super::options::OpenedStore;
 use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::SharedStore;
@@ -149,6 +150,11 @@ impl StoreReader {
     pub fn all_hosts(&self) -> Result<impl Iterator<Item = Result<HostRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
         Ok(host::hosts(&self.shared.database()?, last))
+    }
+
+    /// Returns an index of `pages.jsonl`.
+    pub fn line_index(&self) -> LineIndex {
+        LineIndex::new(self.shared.folder().root())
     }
 
     pub(super) fn snapshot_path(&self) -> PathBuf {

@@ -66,6 +66,7 @@ impl Log {
             terms: page.terms.iter().map(counted).collect(),
             order: page.order.clone(),
             renews: page.renews,
+            rank: page.kind.rank(),
         }
     }
 }

@@ -39,6 +39,7 @@
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
+//! | `better_place` | that of a page and a list of it the page is kept |
 //! | `young_hosts` | copies and templates on hosts of which little is known |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers agree on real pages |
@@ -60,6 +61,7 @@
 mod against;
 mod architecture;
 mod archives;
+mod better_place;
 #[cfg(feature = "browser")]
 mod browser;
 mod clusters;

@@ -7,12 +7,13 @@ use std::borrow::Cow;
 use encoding_rs::Encoding;
 use url::Url;
 
-use crate::model::{Field, Normalizer, OutLink, PageSource, Refresh, RobotsDirectives};
+use crate::model::{Field, Normalizer, OutLink, PageKind, PageSource, Refresh, RobotsDirectives};
 
 use super::link_context::Anchor;
 use super::links::{Added, Links};
 use super::metadata::{Claims, WhenRank, WhoRank};
 use super::names::Name;
+use super::page_kind::{KindEvidence, leads_away};
 use super::tokenizer::{Lexer, RawText, Tag, Token};
 use super::{Options, WordCache, directives, json_ld, refresh};
 use neardup::text::FieldedText;
@@ -45,6 +46,7 @@ pub(super) struct Document {
     pub too_deep: bool,
     /// Whether it is XML with the root `html`.
     pub is_xhtml: bool,
+    pub kind: PageKind,
 }
 
 /// The attributes of an element.
@@ -73,6 +75,7 @@ pub(super) struct Findings<'a> {
     wants_places: bool,
     /// Bytes of JSON-LD left to read.
     json_ld_left: usize,
+    kind: KindEvidence,
     /// Whether the page is what its scripts have written.
     scripts_ran: bool,
 }
@@ -97,6 +100,7 @@ impl<'a> Findings<'a> {
             // A plain text has no positions before it is settled.
             wants_places: options.running && !plain,
             json_ld_left: json_ld::MOST_BYTES,
+            kind: KindEvidence::default(),
             scripts_ran: page.scripts_ran,
         }
     }
@@ -109,6 +113,7 @@ impl<'a> Findings<'a> {
         {
             title.push_str(text);
         }
+        self.kind.text(text);
         self.document.text.push(field, text);
     }
 
@@ -126,6 +131,8 @@ impl<'a> Findings<'a> {
             self.author_link(rel.author);
         }
         let added = self.links.add(href, rel.nofollow);
+        let target = added.as_ref().and_then(|added| self.links.found(added.link?));
+        self.kind.link(target.is_some_and(|target| leads_away(self.links.page(), target)));
         if self.wants_places {
             let link = added.as_ref().and_then(|added| added.link);
             self.document.anchors.push(Anchor { link, start: self.document.text.len() });
@@ -150,6 +157,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Begins a heading of this level, from 1.
+    pub fn heading(&mut self, level: usize) {
+        self.kind.heading(level);
+    }
+
     /// Reads a `time` element.
     pub fn time(&mut self, element: &impl Attributes) {
         if self.document.claims.wants_when(WhenRank::Time)
@@ -163,7 +175,7 @@ impl<'a> Findings<'a> {
     pub fn json_ld(&mut self, script: &str) {
         let Some(left) = self.json_ld_left.checked_sub(script.len()) else { return };
         self.json_ld_left = left;
-        json_ld::read(script, &mut self.document.claims);
+        json_ld::read(script, &mut self.document.claims, &mut self.kind);
     }
 
     /// Reads the content of a `noscript` element: its links and its directives, where no script has run.
@@ -222,6 +234,9 @@ impl<'a> Findings<'a> {
         }
         let Some(name) = element.value("name") else {
             let other = ["property", "http-equiv", "itemprop"].into_iter().find_map(|key| element.value(key));
+            if other.as_deref().is_some_and(|name| name.trim().eq_ignore_ascii_case("og:type")) {
+                self.kind.says_article |= content.trim().eq_ignore_ascii_case("article");
+            }
             return other.iter().for_each(|name| self.document.claims.meta(name, &content));
         };
         directives::add_meta(&mut self.document.robots, &name, &content, self.agent, self.now);
@@ -252,6 +267,7 @@ impl<'a> Findings<'a> {
     pub fn finish(mut self) -> Document {
         self.author_link(false);
         let mut document = self.document;
+        document.kind = self.kind.kind();
         document.title = self.title.map(|title| folded(&title, LONGEST_TITLE)).filter(|title| !title.is_empty());
         document.links_dropped = self.links.dropped;
         document.links_over_limit = self.links.over_limit;

@@ -108,7 +108,10 @@ impl<'a> Walk<'a> {
             "a" => self.anchor(element),
             "area" => self.findings.link(element, "href"),
             "iframe" | "frame" => self.findings.link(element, "src"),
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.fields.push((Field::Heading, "h")),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.findings.heading(known.level());
+                self.fields.push((Field::Heading, "h"));
+            }
             "title" if self.foreign == 0 && self.findings.open_title() => {
                 self.fields.push((Field::Title, "title"));
             }

@@ -5,7 +5,9 @@
 
 use serde_json::{Map, Value};
 
+use super::main_text::ARTICLE_TYPES;
 use super::metadata::{Claims, WhenRank, WhoRank};
+use super::page_kind::KindEvidence;
 
 /// Bytes of the longest script that is read.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
@@ -21,12 +23,18 @@ const WHO: [(&str, WhoRank); 4] = [
 const WHEN: [(&str, WhenRank); 2] =
     [("datePublished", WhenRank::JsonLdPublished), ("dateModified", WhenRank::JsonLdModified)];
 
+/// Types of schema.org for pages that list others.
+const COLLECTION_TYPES: [&str; 3] = ["CollectionPage", "SearchResultsPage", "Blog"];
+
 /// Adds the claims of a script. A broken script claims nothing.
-pub(super) fn read(script: &str, claims: &mut Claims) {
+pub(super) fn read(script: &str, claims: &mut Claims, kind: &mut KindEvidence) {
     let Some(root) = parsed(script) else { return };
     let mut things = Vec::new();
     gather(&root, &mut things);
     for thing in &things {
+        let types = thing.get("@type").map(texts).unwrap_or_default();
+        kind.says_article |= types.iter().any(|name| ARTICLE_TYPES.contains(name));
+        kind.says_collection |= types.iter().any(|name| COLLECTION_TYPES.contains(name));
         for (key, rank) in WHO {
             if let Some(name) = thing.get(key).and_then(|value| name(value, &things)) {
                 claims.who(rank, name);
@@ -98,6 +106,15 @@ fn name<'a>(value: &'a Value, things: &[&'a Map<String, Value>]) -> Option<&'a s
     }
 }
 
+/// Returns a string, or the strings of a list.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Returns a string, the first of a list, or the `@value` of an object.
 fn first_text(value: &Value) -> Option<&str> {
     match value {
@@ -114,7 +131,7 @@ mod tests {
 
     fn claimed(script: &str) -> (Option<String>, Option<String>) {
         let mut claims = Claims::new(Some(1_767_225_600_000));
-        read(script, &mut claims);
+        read(script, &mut claims, &mut KindEvidence::default());
         let found = claims.into_parts();
         (found.0.map(|(name, _)| name), found.1.map(|(date, _)| date))
     }

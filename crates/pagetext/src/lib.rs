@@ -61,6 +61,7 @@ mod metadata;
 pub mod model;
 mod names;
 mod nesting;
+mod page_kind;
 mod parser;
 mod provenance;
 mod query_encoding;
@@ -88,8 +89,8 @@ use tree_builder::{Order, OutOfOrder};
 
 pub use directives::robots_directives;
 pub use model::{
-    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource,
-    Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
+    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageKind,
+    PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
@@ -166,6 +167,7 @@ struct Read<'a> {
     source: Cow<'a, str>,
     encoding: &'static Encoding,
     charset_declared: Option<Cow<'static, str>>,
+    is_feed: bool,
     document: Document,
 }
 
@@ -218,7 +220,7 @@ impl PageReader {
     /// with a tree and no word cache more than five times.
     pub fn render<'a>(&self, page: impl Into<PageSource<'a>>) -> PageContent {
         let page = page.into();
-        let Some(Read { kind, source, encoding, charset_declared, mut document }) = self.read(page) else {
+        let Some(Read { kind, source, encoding, charset_declared, is_feed, mut document }) = self.read(page) else {
             return self.unread(page);
         };
         document.text.settle();
@@ -255,6 +257,7 @@ impl PageReader {
             robots: document.robots,
             provenance,
             too_deep: document.too_deep,
+            kind: if is_feed { PageKind::Feed } else { document.kind },
         }
     }
 
@@ -326,7 +329,7 @@ impl PageReader {
             Kind::Xml => self.pass(&source, page, encoding, Order::Xml).unwrap_or_default(),
             Kind::Plain | Kind::Other => plain(&source),
         };
-        Some(Read { kind, source, encoding, charset_declared, document })
+        Some(Read { kind, source, encoding, charset_declared, is_feed: feed.is_some(), document })
     }
 
     /// Decodes a page and decides how it is read; `None` if it is no text.

@@ -111,6 +111,16 @@ impl<'a> Links<'a> {
         self.targets = HashMap::new();
     }
 
+    /// Returns the page.
+    pub fn page(&self) -> &Url {
+        self.page.as_url()
+    }
+
+    /// Returns the target of the link at this index.
+    pub fn found(&self, at: usize) -> Option<&Url> {
+        self.found.get(at).map(|link| link.url.as_url())
+    }
+
     /// Resolves a reference without collecting it.
     pub fn resolve(&self, reference: &str) -> Result<CanonicalUrl, UrlError> {
         self.normalizer.resolve(&self.base, &query_encoding::encoded(reference, self.encoding))

@@ -102,6 +102,11 @@ impl Name {
         SETS[self as usize] & sets != 0
     }
 
+    /// Returns the level of a heading, from 1.
+    pub fn level(self) -> usize {
+        1 + (self as usize).saturating_sub(Name::H1 as usize)
+    }
+
     /// Reads a name, in upper or lower case.
     pub fn of(text: &[u8]) -> Self {
         Self::at(text, 0, text.len())

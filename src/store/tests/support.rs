@@ -232,6 +232,7 @@ impl Model {
             links: vec![url],
             location,
             renews: None,
+            kind: crate::model::PageKind::Page,
             relevance: None,
         }
     }

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use super::brute_force::inherit;
-use super::{Mode, Options, Within};
+use super::{Mode, Options, Withdrawals, Within};
 use crate::model::{DecidedBy, Detector, JudgedPage, Score, Sequence, Verdict};
 
 /// A page for which brute force gives another verdict.
@@ -36,6 +36,7 @@ pub struct Audit<'a> {
     weights: Vec<Weights>,
     /// The pages that later pages are compared with, ascending.
     compared: Vec<Sequence>,
+    withdrawals: Withdrawals,
     /// For each page, the page whose verdict it inherits by the same body, or the same text.
     same_body: Vec<Option<Sequence>>,
     same_text: Vec<Option<Sequence>>,
@@ -59,29 +60,48 @@ impl<'a> Audit<'a> {
         assert_eq!(pages.len(), verdicts.len(), "each page has one verdict");
         let weights = pages.iter().map(|page| weigh(page, &options)).collect();
         let (compared, same_body, same_text) = (Vec::new(), Vec::new(), Vec::new());
-        let mut audit = Self { options, pages: pages.clone(), verdicts, weights, compared, same_body, same_text };
+        let (within, withdrawals, own) = (options.within, Withdrawals::default(), pages.clone());
+        let mut audit = Self { options, pages: own, verdicts, weights, compared, withdrawals, same_body, same_text };
         let (mut first_body, mut first_text) = (HashMap::new(), HashMap::new());
         for (number, page) in (0..).map(Sequence).zip(&pages) {
             let digests = |page: &JudgedPage| {
-                let group = audit.group(page);
+                let group = group_of(within, page);
                 ((group, page.body_digest), page.text_digest.map(|text| (group, text)))
             };
-            // Pages no longer inherit from a page that is decided again.
+            // Pages no longer inherit from a page that is decided again, or that another one displaced.
+            let displaced = audit.withdrawals.add(&JudgedPage { verdict: verdicts[number.index()], ..*page });
             if let Some(earlier) = page.renews {
-                let (body, text) = digests(&pages[earlier.index()]);
-                first_body.remove(&body);
-                text.map(|text| first_text.remove(&text));
+                for page in [earlier].into_iter().chain(displaced) {
+                    let (body, text) = digests(&pages[page.index()]);
+                    first_body.remove(&body);
+                    text.map(|text| first_text.remove(&text));
+                }
             }
             let (body, text) = digests(page);
-            audit.same_body.push(first_body.get(&body).copied());
-            audit.same_text.push(text.and_then(|text| first_text.get(&text).copied()));
-            first_body.entry(body).or_insert(number);
-            text.map(|text| *first_text.entry(text).or_insert(number));
+            let is_stored = |first: &Sequence| {
+                let of = verdicts[first.index()].duplicate_of().unwrap_or(*first);
+                !audit.withdrawals.is_withdrawn(of, number)
+            };
+            let known_body = first_body.get(&body).copied().filter(is_stored);
+            let known_text = text.and_then(|text| first_text.get(&text).copied()).filter(is_stored);
+            audit.same_body.push(known_body);
+            audit.same_text.push(known_text);
+            if known_body.is_none() {
+                first_body.insert(body, number);
+            }
+            if let Some(text) = text.filter(|_| known_text.is_none()) {
+                first_text.insert(text, number);
+            }
             if verdicts[number.index()].is_unique() && audit.is_long_enough(number) {
                 audit.compared.push(number);
             }
         }
         audit
+    }
+
+    /// Returns whether a page is compared with a stored one.
+    fn is_compared(&self, page: Sequence, of: Sequence) -> bool {
+        of < page && !self.withdrawals.is_withdrawn(of, page)
     }
 
     /// Returns all differences, in order.
@@ -117,7 +137,8 @@ impl<'a> Audit<'a> {
         let Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } = self.verdicts[page.index()] else {
             return None;
         };
-        let is_compared = of < page && self.compared.binary_search(&of).is_ok() && self.is_long_enough(page);
+        let is_stored = self.compared.binary_search(&of).is_ok() && self.is_compared(page, of);
+        let is_compared = is_stored && self.is_long_enough(page);
         let same_group = || self.group(&self.pages[page.index()]) == self.group(&self.pages[of.index()]);
         if !is_compared || !same_group() {
             return None;
@@ -137,7 +158,7 @@ impl<'a> Audit<'a> {
         let mut bar = self.options.threshold.millionths();
         let mut best = None;
         for &of in self.compared.iter().take_while(|of| **of < page) {
-            if self.group(&self.pages[of.index()]) != group {
+            if !self.is_compared(page, of) || self.group(&self.pages[of.index()]) != group {
                 continue;
             }
             if let Some(score) = score_from(&self.weights[page.index()], &self.weights[of.index()], bar) {
@@ -160,8 +181,12 @@ impl<'a> Audit<'a> {
     }
 
     fn group(&self, page: &JudgedPage) -> u32 {
-        if self.options.within == Within::Crawl { 0 } else { page.group }
+        group_of(self.options.within, page)
     }
+}
+
+fn group_of(within: Within, page: &JudgedPage) -> u32 {
+    if within == Within::Crawl { 0 } else { page.group }
 }
 
 fn weigh(page: &JudgedPage, options: &Options) -> Weights {

@@ -29,6 +29,8 @@ struct Page {
     verdict: Verdict,
     /// Which copies inherit its verdict: none by a body or text with which a page was decided again.
     passes_on: PassesOn,
+    /// Whether later pages are no longer compared with it.
+    is_withdrawn: bool,
 }
 
 #[derive(Debug)]
@@ -48,7 +50,7 @@ impl BruteForce {
     /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
     pub fn decide(&mut self, input: PageInput) -> Verdict {
         if let Some(earlier) = input.renews {
-            self.withdraw(earlier);
+            self.renew(earlier, input.rank);
         }
         let mut weights = self.weigh(&input);
         let full_weight = weights.iter().map(|&(_, weight)| weight).sum();
@@ -56,11 +58,28 @@ impl BruteForce {
         let verdict =
             self.copy_of(&input, &weights).or_else(|| self.best_match(&input, &weights)).unwrap_or(Verdict::Unique);
         let passes_on = PassesOn { to_body: true, to_text: true };
-        self.pages.push(Page { input, weights, full_weight, verdict, passes_on });
+        self.pages.push(Page { input, weights, full_weight, verdict, passes_on, is_withdrawn: false });
         verdict
     }
 
-    fn withdraw(&mut self, earlier: Sequence) {
+    /// Takes a page back, or the stored page that it repeats if the new page outranks that one.
+    fn renew(&mut self, earlier: Sequence, rank: u8) {
+        self.end_inheritance(earlier);
+        let Some(verdict) = self.pages.get(earlier.index()).map(|page| page.verdict) else { return };
+        let Some(of) = verdict.duplicate_of() else {
+            self.pages[earlier.index()].is_withdrawn = true;
+            return;
+        };
+        // A page that was displaced once stays.
+        let is_settled =
+            self.pages[of.index()].input.renews.is_some_and(|first| self.pages[first.index()].is_withdrawn);
+        let stored = &mut self.pages[of.index()];
+        if stored.input.rank < rank && !is_settled && !std::mem::replace(&mut stored.is_withdrawn, true) {
+            self.end_inheritance(of);
+        }
+    }
+
+    fn end_inheritance(&mut self, earlier: Sequence) {
         let Some(Page { input: PageInput { group, body_digest, text_digest, .. }, .. }) =
             self.pages.get(earlier.index())
         else {
@@ -108,7 +127,12 @@ impl BruteForce {
 
     fn copy_of(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
         let mut peers = self.peers(input);
-        let same_body = |page: &Page| page.passes_on.to_body && page.input.body_digest == input.body_digest;
+        let is_stored = |page: &Page| {
+            let of = page.verdict.duplicate_of().map_or(page, |of| &self.pages[of.index()]);
+            !of.is_withdrawn
+        };
+        let same_body =
+            |page: &Page| page.passes_on.to_body && page.input.body_digest == input.body_digest && is_stored(page);
         let body = peers.clone().find(|(_, page)| same_body(page));
         if let Some((number, page)) = body {
             return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
@@ -116,7 +140,8 @@ impl BruteForce {
         if input.text_digest.is_none() || weights.len() < self.options.min_terms {
             return None;
         }
-        let same_text = |page: &Page| page.passes_on.to_text && page.input.text_digest == input.text_digest;
+        let same_text =
+            |page: &Page| page.passes_on.to_text && page.input.text_digest == input.text_digest && is_stored(page);
         let (number, page) = peers.find(|(_, page)| same_text(page))?;
         Some(inherit(number, page.verdict, DecidedBy::TextDigest))
     }
@@ -128,7 +153,7 @@ impl BruteForce {
         let t = u128::from(self.options.threshold.millionths());
         let mut best: Option<(Score, Sequence)> = None;
         for (number, page) in self.peers(input) {
-            if !page.verdict.is_unique() || page.weights.len() < self.options.min_terms {
+            if !page.verdict.is_unique() || page.is_withdrawn || page.weights.len() < self.options.min_terms {
                 continue;
             }
             let (scaled, whole) = match self.options.detector {

@@ -195,6 +195,7 @@ mod tests {
             terms,
             order: TermOrder::default(),
             renews: None,
+            rank: 0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! All decided pages, by number, name and digest.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read, Write};
 
 use hashbrown::HashTable;
@@ -19,6 +19,8 @@ pub(super) struct Entry {
     pub(super) body_digest: Digest,
     pub(super) text_digest: Option<Digest>,
     pub(super) verdict: Verdict,
+    /// See [`PageInput::rank`](crate::model::PageInput::rank).
+    pub(super) rank: u8,
 }
 
 /// The decided pages by number and by name, and the first of each body and of each text.
@@ -33,6 +35,8 @@ pub(super) struct DecisionLog {
     by_text: HashTable<Sequence>,
     /// Pages that were decided again, ascending, each with its earlier number.
     renewals: Vec<(Sequence, Sequence)>,
+    /// Stored pages that later ones are no longer compared with, each with the page whose renewal withdrew it.
+    withdrawn: HashMap<Sequence, Sequence>,
 }
 
 impl DecisionLog {
@@ -48,6 +52,13 @@ impl DecisionLog {
         let (body_digest, text_digest, group) = (entry.body_digest, entry.text_digest, entry.group);
         let is_first_body = self.same_body(group, body_digest).is_none();
         let is_first_text = text_digest.is_some_and(|digest| self.same_text(group, digest).is_none());
+        // A first page that passes nothing on any more gives way.
+        if is_first_body {
+            self.forget_body(group, body_digest);
+        }
+        if let Some(text_digest) = text_digest.filter(|_| is_first_text) {
+            self.forget_text(group, text_digest);
+        }
         self.entries.push(entry);
         let entries = &self.entries;
         let page_hash = |&sequence: &Sequence| hash_page(entries[sequence.index()].page);
@@ -63,34 +74,113 @@ impl DecisionLog {
         Ok(sequence)
     }
 
-    /// Reports that the next page is a near-duplicate decided again: pages with its body or text stop inheriting from
-    /// it.
-    pub(super) fn renew(&mut self, earlier: Sequence) {
+    /// Reports that the next page, of this rank, is an earlier one decided again: pages with its body or text stop
+    /// inheriting from it.
+    ///
+    /// Returns the stored page that is withdrawn because the page outranks it.
+    pub(super) fn renew(&mut self, earlier: Sequence, rank: u8) -> Option<Sequence> {
         self.renewals.push((Sequence(self.entries.len() as u32), earlier));
-        let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(earlier) else { return };
-        let Self { entries, by_body, by_text, .. } = self;
-        let same_body = |first: &Sequence| {
-            let entry = &entries[first.index()];
-            entry.body_digest == body_digest && entry.group == group
+        let &Entry { verdict, .. } = self.get(earlier)?;
+        self.pass_nothing_on(earlier);
+        let Some(of) = verdict.duplicate_of() else {
+            self.withdraw(earlier);
+            return None;
         };
-        if let Ok(first) = by_body.find_entry(hash_digest(&body_digest), same_body) {
-            first.remove();
+        let is_outranked = self.get(of).is_some_and(|stored| stored.rank < rank) && self.may_be_displaced(of);
+        is_outranked.then(|| {
+            self.pass_nothing_on(of);
+            self.withdraw(of);
+            of
+        })
+    }
+
+    /// Returns whether a stored page may leave the index for another one. It may once.
+    fn may_be_displaced(&self, page: Sequence) -> bool {
+        let renewal = self.renewals.binary_search_by_key(&page, |(number, _)| *number);
+        let was_displaced = renewal.is_ok_and(|at| self.is_withdrawn(self.renewals[at].1));
+        !self.is_withdrawn(page) && !was_displaced
+    }
+
+    /// Returns whether a stored page is not compared with later ones any more.
+    pub(super) fn is_withdrawn(&self, page: Sequence) -> bool {
+        !self.withdrawn.is_empty() && self.withdrawn.contains_key(&page)
+    }
+
+    /// Returns whether pages of a group are compared with a stored page.
+    pub(super) fn is_compared(&self, page: Sequence, group: u32) -> bool {
+        self.get(page).is_some_and(|entry| entry.group == group) && !self.is_withdrawn(page)
+    }
+
+    fn withdraw(&mut self, page: Sequence) {
+        self.withdrawn.entry(page).or_insert(Sequence(self.entries.len() as u32));
+    }
+
+    /// Ends the inheriting from the pages that have the body or text of this one.
+    fn pass_nothing_on(&mut self, page: Sequence) {
+        let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(page) else { return };
+        self.forget_body(group, body_digest);
+        if let Some(text_digest) = text_digest {
+            self.forget_text(group, text_digest);
         }
-        let Some(text_digest) = text_digest else { return };
-        let same_text = |first: &Sequence| {
+    }
+
+    fn forget_body(&mut self, group: u32, digest: Digest) {
+        let Self { entries, by_body, .. } = self;
+        let is_it = |first: &Sequence| {
             let entry = &entries[first.index()];
-            entry.text_digest == Some(text_digest) && entry.group == group
+            entry.body_digest == digest && entry.group == group
         };
-        if let Ok(first) = by_text.find_entry(hash_digest(&text_digest), same_text) {
+        if let Ok(first) = by_body.find_entry(hash_digest(&digest), is_it) {
             first.remove();
         }
     }
 
-    /// Returns near-duplicates from a number on that were found by comparison and have not been decided again.
+    fn forget_text(&mut self, group: u32, digest: Digest) {
+        let Self { entries, by_text, .. } = self;
+        let is_it = |first: &Sequence| {
+            let entry = &entries[first.index()];
+            entry.text_digest == Some(digest) && entry.group == group
+        };
+        if let Ok(first) = by_text.find_entry(hash_digest(&digest), is_it) {
+            first.remove();
+        }
+    }
+
+    /// Returns near-duplicates that were found by comparison and have not been decided again: those from a number on,
+    /// and earlier ones whose original was withdrawn since.
     pub(super) fn compared_duplicates(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
         let concerned = self.renewed_pages();
-        let entries = (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index()));
-        entries.filter(move |(number, entry)| entry.verdict.is_by_similarity() && !concerned.contains(number))
+        let withdrawn_since = self.withdrawn.values().any(|by| *by >= from);
+        let first = if withdrawn_since { Sequence(0) } else { from };
+        let entries = (first.0..).map(Sequence).zip(self.entries.iter().skip(first.index()));
+        entries.filter(move |(number, entry)| {
+            let is_due = || *number >= from || entry.verdict.duplicate_of().is_some_and(|of| self.is_withdrawn(of));
+            entry.verdict.is_by_similarity() && !concerned.contains(number) && is_due()
+        })
+    }
+
+    /// Returns the duplicates from a number on that outrank the stored page that they name, and have not been decided
+    /// again: the first of the highest rank for each stored page. Pages of other bytes only.
+    pub(super) fn outranking(&self, from: Sequence) -> Vec<Sequence> {
+        let concerned = self.renewed_pages();
+        let mut best = BTreeMap::<Sequence, (u8, Sequence)>::new();
+        for (number, entry) in (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index())) {
+            let of = match entry.verdict {
+                Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. }
+                | Verdict::ExactDuplicate { of, decided_by: DecidedBy::TextDigest } => of,
+                _ => continue,
+            };
+            let is_outranked = self.get(of).is_some_and(|stored| stored.rank < entry.rank);
+            if is_outranked && !concerned.contains(&number) && self.may_be_displaced(of) {
+                let known = best.entry(of).or_insert((entry.rank, number));
+                if known.0 < entry.rank {
+                    *known = (entry.rank, number);
+                }
+            }
+        }
+        let mut pages: Vec<Sequence> = best.into_values().map(|(_, page)| page).collect();
+        pages.sort_unstable();
+        pages
     }
 
     /// Returns these pages and those that inherited a verdict from them, ascending. Cost: one pass over all entries.
@@ -134,12 +224,12 @@ impl DecisionLog {
         self.by_page.find(hash_page(page), is_it).map(|&sequence| (sequence, &self.entries[sequence.index()]))
     }
 
-    /// Returns the first page of the group with this body.
+    /// Returns the first page of the group with this body, unless it repeats a page that was withdrawn.
     pub(super) fn same_body(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
         self.first(&self.by_body, &digest, |entry| entry.body_digest == digest && entry.group == group)
     }
 
-    /// Returns the first page of the group with this text.
+    /// Returns the first page of the group with this text, unless it repeats a page that was withdrawn.
     pub(super) fn same_text(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
         self.first(&self.by_text, &digest, |entry| entry.text_digest == Some(digest) && entry.group == group)
     }
@@ -181,9 +271,10 @@ impl DecisionLog {
         let mut renewals = renewals.into_iter().peekable();
         let mut rest = &rows[..];
         for _ in 0..count {
-            let (entry, after) = postcard::take_from_bytes(rest).map_err(|_| invalid("a page that can't be read"))?;
+            let (entry, after): (Entry, _) =
+                postcard::take_from_bytes(rest).map_err(|_| invalid("a page that can't be read"))?;
             if let Some((_, earlier)) = renewals.next_if(|(number, _)| number.index() == log.len()) {
-                log.renew(earlier);
+                log.renew(earlier, entry.rank);
             }
             log.push(entry).map_err(|_| invalid("more pages than numbers"))?;
             rest = after;
@@ -198,7 +289,9 @@ impl DecisionLog {
         is_it: impl Fn(&Entry) -> bool,
     ) -> Option<(Sequence, &Entry)> {
         let found = table.find(hash_digest(digest), |sequence| is_it(&self.entries[sequence.index()]))?;
-        Some((*found, &self.entries[found.index()]))
+        let entry = &self.entries[found.index()];
+        let stored = entry.verdict.duplicate_of().unwrap_or(*found);
+        (!self.is_withdrawn(stored)).then_some((*found, entry))
     }
 }
 
@@ -237,6 +330,7 @@ mod tests {
             body_digest: digest(body),
             text_digest: text.map(digest),
             verdict: Verdict::Unique,
+            rank: 0,
         }
     }
 

@@ -51,6 +51,7 @@ mod stats;
 mod text_bitmaps;
 mod trust;
 mod vocabulary;
+mod withdrawals;
 
 pub use audit::{Audit, AuditDifference};
 pub use brute_force::BruteForce;
@@ -70,6 +71,7 @@ pub use representative::{Election, Member, elect};
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
 pub use vocabulary::Vocabulary;
+pub use withdrawals::Withdrawals;
 
 #[cfg(test)]
 mod test_rows;

@@ -119,6 +119,7 @@ mod tests {
             terms: counts.into_iter().map(term).collect(),
             order: TermOrder { shingles, ..TermOrder::default() },
             renews: None,
+            rank: 0,
         }
     }
 

@@ -254,8 +254,11 @@ impl<S: RecordSource> Search<S> {
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<Option<SearchResult>, DetectError> {
-        let same_group = |id: &Sequence| log.get(*id).is_some_and(|entry| entry.group == page.group);
-        let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| query.mode == Mode::Any);
+        let copy = self
+            .copies
+            .find(&page.page.record)
+            .filter(|id| log.is_compared(*id, page.group))
+            .filter(|_| query.mode == Mode::Any);
         let Some(id) = copy else { return Ok(None) };
         let mut result = SearchResult::new(query);
         let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
@@ -305,7 +308,7 @@ impl SearchResult {
             }));
         };
         let mut visit = |candidate: Candidate| {
-            if log.get(candidate.id).is_none_or(|entry| entry.group != page.group) {
+            if !log.is_compared(candidate.id, page.group) {
                 return ControlFlow::Continue(measure.lower_bound(collector.bar()));
             }
             let compared = collector.compare(query, page.page, candidate, stored, own_text).unwrap_or_else(|error| {

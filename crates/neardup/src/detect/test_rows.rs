@@ -14,6 +14,7 @@ pub(super) struct LogRow {
     pub least_weight: u32,
     pub order: TermOrder,
     pub renews: Option<Sequence>,
+    pub rank: u8,
 }
 
 impl LogRow {
@@ -28,6 +29,7 @@ impl LogRow {
             least_weight: judged.least_weight,
             order: judged.order.clone(),
             renews: input.renews,
+            rank: input.rank,
         }
     }
 
@@ -42,6 +44,7 @@ impl LogRow {
             least_weight: self.least_weight,
             order: &self.order,
             renews: self.renews,
+            rank: self.rank,
         }
     }
 }

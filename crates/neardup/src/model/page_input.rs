@@ -19,7 +19,12 @@ pub struct PageInput {
     pub order: TermOrder,
     /// The earlier near-duplicate verdict on this page that the new one replaces. Pages that inherited the earlier
     /// verdict by their bytes or text no longer inherit it.
+    ///
+    /// If the page outranks the stored page that the earlier verdict names, that page leaves the index for it: see
+    /// [`Judged::displaced`]. If the earlier verdict was *unique*, the page it was given to leaves the index.
     pub renews: Option<Sequence>,
+    /// Which of two copies should be the stored one: that of the higher rank. An opaque number.
+    pub rank: u8,
 }
 
 /// The decider's result for one page.
@@ -39,6 +44,9 @@ pub struct Judged {
     pub new_terms: Vec<Term>,
     /// Whether the decider has decided this page before; then the log has everything but the verdict.
     pub redelivered: bool,
+    /// The stored page of lower rank that left the index for this one. It has to be decided again next, with
+    /// [`PageInput::renews`].
+    pub displaced: Option<Sequence>,
 }
 
 /// A page that was decided before, as a log holds it.
@@ -60,6 +68,8 @@ pub struct JudgedPage<'a> {
     pub least_weight: u32,
     /// The order of the terms, as far as the detector reads it.
     pub order: &'a TermOrder,
-    /// The same page as it was decided before, when it was taken for a near-duplicate.
+    /// The same page as it was decided before.
     pub renews: Option<Sequence>,
+    /// See [`PageInput::rank`].
+    pub rank: u8,
 }

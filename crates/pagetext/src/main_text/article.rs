@@ -3,7 +3,7 @@
 use scraper::Html;
 
 /// Types of schema.org for one text with an author and a date.
-const TYPES: [&str; 14] = [
+pub(crate) const ARTICLE_TYPES: [&str; 14] = [
     "Article",
     "NewsArticle",
     "BlogPosting",
@@ -36,7 +36,7 @@ pub(super) fn is_article(html: &Html) -> bool {
                     && node.children().filter_map(|child| child.value().as_text()).any(|text| names_type(text))
             }
             _ => {
-                let is_type = |name: &str| TYPES.contains(&name.rsplit('/').next().unwrap_or_default());
+                let is_type = |name: &str| ARTICLE_TYPES.contains(&name.rsplit('/').next().unwrap_or_default());
                 element.attr("itemtype").is_some_and(|types| types.split_ascii_whitespace().any(is_type))
             }
         }
@@ -48,6 +48,6 @@ fn names_type(script: &str) -> bool {
     script.match_indices("\"@type\"").any(|(at, key)| {
         let rest = script[at + key.len()..].trim_start_matches(|c: char| c.is_whitespace() || c == ':' || c == '[');
         let name = rest.strip_prefix('"').and_then(|rest| rest.split('"').next());
-        name.is_some_and(|name| TYPES.contains(&name))
+        name.is_some_and(|name| ARTICLE_TYPES.contains(&name))
     })
 }

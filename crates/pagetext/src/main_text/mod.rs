@@ -26,6 +26,7 @@ use url::Url;
 use crate::language::DetectedLanguage;
 use crate::license;
 
+pub(super) use article::ARTICLE_TYPES;
 pub use common::{BlockCounts, CommonBlocks};
 use select::{Selected, Title};
 use target::Targets;

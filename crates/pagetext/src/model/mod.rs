@@ -8,5 +8,7 @@ pub use media_type::MediaType;
 pub use neardup::model::{
     Digest, Field, FieldCounts, Markup, Provenance, Source, Term, TermCounts, TermOrder, WantedOrder,
 };
-pub use page::{Header, LinkPlace, OutLink, PageContent, PageSource, Refresh, RobotsDirectives, RunningTerms};
+pub use page::{
+    Header, LinkPlace, OutLink, PageContent, PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms,
+};
 pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_url};

@@ -167,4 +167,38 @@ pub struct PageContent {
     pub provenance: Provenance,
     /// Whether elements were nested too deep, so that the deepest were read without their nesting.
     pub too_deep: bool,
+    /// Whether the page is about one thing, or lists what stands on other pages.
+    pub kind: PageKind,
+}
+
+/// What a page is. Of two pages with the same text, the greater one is the better place for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageKind {
+    /// An RSS or Atom feed.
+    Feed,
+    /// A page that lists what stands on other pages.
+    List,
+    /// Any other page.
+    #[default]
+    Page,
+    /// A page that calls itself an article.
+    Article,
+}
+
+impl PageKind {
+    /// Returns the kind as a number: the greater, the better.
+    pub fn rank(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the name used in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            PageKind::Feed => "feed",
+            PageKind::List => "list",
+            PageKind::Page => "page",
+            PageKind::Article => "article",
+        }
+    }
 }

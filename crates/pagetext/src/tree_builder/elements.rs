@@ -40,7 +40,10 @@ impl<'a> Builder<'a, '_> {
         }
         let field = match name {
             Name::A => self.anchor(tag),
-            _ if name.is(HEADING) => Some(Field::Heading),
+            _ if name.is(HEADING) => {
+                self.findings.heading(name.level());
+                Some(Field::Heading)
+            }
             Name::Title if self.foreign == 0 => self.findings.open_title().then_some(Field::Title),
             Name::Area | Name::Iframe | Name::Frame | Name::Meta | Name::Link | Name::Base => {
                 self.referring(tag);

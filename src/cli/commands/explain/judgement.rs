@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cli::errors::{CliError, opening_error};
-use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheckBasis};
+use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheckBasis, Withdrawals};
 use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId, shown_url};
 use crate::store::StoreReader;
 
@@ -125,6 +125,17 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
     Ok(Some(ReplayState { hindsight, number, row }))
 }
 
+/// Returns which stored pages had left the index before a page was decided.
+fn withdrawals(reader: &StoreReader, number: Sequence) -> Result<Withdrawals, CliError> {
+    let mut withdrawals = Withdrawals::default();
+    if reader.mark().totals.revised > 0 {
+        for row in reader.all_pages().map_err(opening_error)?.take(number.index() + 1) {
+            withdrawals.add(&row.map_err(opening_error)?.1.judged());
+        }
+    }
+    Ok(withdrawals)
+}
+
 /// Repeats the decision on this URL; `None` if it has none.
 pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> Result<Option<Judgement>, CliError> {
     let Some(then) = then(reader, options, url)? else { return Ok(None) };
@@ -132,12 +143,15 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
     let is_long_enough = then.hindsight.is_compared(&probe);
     let mut looking =
         CandidateScan { then: &then, probe: &probe, first_body: None, first_text: None, found: ScanResult::default() };
+    let withdrawals = withdrawals(reader, then.number)?;
     for row in reader.all_pages().map_err(opening_error)? {
         let (number, row) = row.map_err(opening_error)?;
         if number >= then.number {
             break;
         }
-        looking.look(number, &row);
+        if !withdrawals.is_withdrawn(number, then.number) {
+            looking.look(number, &row);
+        }
     }
     let CandidateScan { mut first_body, mut first_text, found, .. } = looking;
     // A revised page inherits no earlier verdict.

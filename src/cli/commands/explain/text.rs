@@ -7,12 +7,33 @@ use super::{Explanation, PathStep, RobotsView};
 use crate::cli::format::{byte_size, counted, thousands};
 use crate::cli::table::shortened;
 use crate::cli::terminal_safe::terminal_safe;
-use crate::model::PageLine;
+use crate::model::{EarlierVerdict, PageLine, Revision};
 
 /// Steps shown at either end of a long path.
 const STEPS: usize = 4;
 /// The maximum length of a title.
 pub(super) const TITLE: usize = 90;
+
+/// Says what was decided first, and why that changed.
+fn before(earlier: &EarlierVerdict) -> String {
+    let score = earlier.score.map_or(String::new(), |score| format!(" ({score})"));
+    let first = match &earlier.duplicate_of {
+        Some(of) => format!("first decided {} of {}{score}", with_article(&earlier.outcome), terminal_safe(of)),
+        None => "stored first".to_owned(),
+    };
+    match earlier.reason {
+        None => format!("{first}, when too few pages of the host were known"),
+        Some(Revision::BetterPlace) => {
+            format!("{first}; this page is a better place for the same text and took its place")
+        }
+        Some(Revision::Displaced) => format!("{first}; a page that is a better place for the same text took its place"),
+    }
+}
+
+fn with_article(outcome: &str) -> String {
+    let article = if outcome.starts_with('e') { "an" } else { "a" };
+    format!("{article} {outcome}")
+}
 
 impl Explanation {
     /// Renders the explanation. Each line ends with a line break.
@@ -27,12 +48,7 @@ impl Explanation {
             add("title", shortened(&terminal_safe(title), TITLE));
         }
         if let Some(earlier) = self.line.as_ref().and_then(|line| line.revised.as_ref()) {
-            let of = terminal_safe(&earlier.duplicate_of);
-            let score = earlier.score;
-            add(
-                "before",
-                format!("first decided a near-duplicate of {of} ({score}), when too few pages of the host were known"),
-            );
+            add("before", before(earlier));
         }
         add("found", self.found());
         if let Some(line) = self.line.as_ref().filter(|line| line.focus.is_some() || line.expected.is_some()) {

@@ -33,6 +33,10 @@ use crate::similarity::Record;
 ///    [`Options::mode`] chooses among several.
 /// 4. Otherwise unique, and in the index from now on, if it has `min_terms` terms.
 ///
+/// A duplicate that [outranks](PageInput::rank) the stored page it names can change places with it: decided again as a
+/// [renewal](PageInput::renews), it finds that page no longer in the index ([`Judged::displaced`]). Then that page is
+/// decided again. [`outranking`](Self::outranking) names such duplicates.
+///
 /// The verdicts depend on the options and the order of arrival only. Batches and the number of threads do not
 /// matter, and no two stored pages of `min_terms` terms reach the threshold. With [`FilterKind::Paper`] matches
 /// are lost, which ones depends on document frequencies; none is invented.
@@ -65,6 +69,7 @@ use crate::similarity::Record;
 ///         terms: terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
 ///         order: TermOrder::default(),
 ///         renews: None,
+///         rank: 0,
 ///     }
 /// }
 ///
@@ -112,6 +117,7 @@ struct PageToWeigh {
     new_terms: Vec<Term>,
     order: TermOrder,
     renews: Option<Sequence>,
+    rank: u8,
 }
 
 /// A page that waits for its verdict.
@@ -125,6 +131,7 @@ struct PendingPage {
     weighed: Arc<Page>,
     least_weight: u32,
     renews: Option<Sequence>,
+    rank: u8,
     result: Option<SearchResult>,
 }
 
@@ -315,7 +322,11 @@ impl<S: RecordSource> Decider<S> {
         mut pending_pages: Vec<Result<PendingPage, PageId>>,
         judged: &mut Vec<Judged>,
     ) -> Result<(), DetectError> {
-        self.search_ahead(&mut pending_pages)?;
+        // A renewal may withdraw a page that a search ahead would have found.
+        let has_renewal = pending_pages.iter().flatten().any(|pending| pending.renews.is_some());
+        if !has_renewal {
+            self.search_ahead(&mut pending_pages)?;
+        }
         for pending in pending_pages {
             judged.push(match pending {
                 Ok(pending) => self.decide_one(pending)?,
@@ -330,33 +341,45 @@ impl<S: RecordSource> Decider<S> {
         if let Some(corpus_stats) = &self.corpus_stats {
             corpus_stats.measure().project(&mut input);
         }
-        let PageInput { page, group, body_digest, text_digest, terms, order, renews } = input;
+        let PageInput { page, group, body_digest, text_digest, terms, order, renews, rank } = input;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
-        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
+        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank }))
     }
 
     /// Takes a page whose terms have numbers of the caller's.
     fn take_numbered(&mut self, numbered: NumberedPage) -> Result<PendingPage, DetectError> {
         let NumberedPage { page, body_digest, terms, early } = numbered;
-        let (group, text_digest, new_terms, order, renews) = (0, None, Vec::new(), TermOrder::default(), None);
-        let weighing = PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews };
+        let (group, text_digest, new_terms, order, renews, rank) = (0, None, Vec::new(), TermOrder::default(), None, 0);
+        let weighing = PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank };
         Ok(PendingPage { result: early.map(|early| early.0), ..self.prepare(weighing) })
     }
 
     /// Reads a page of which the log has all that [`number`](Self::number) makes.
     fn number_logged(&mut self, row: JudgedPage<'_>) -> Result<PendingPage, DetectError> {
-        let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
+        let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, rank, .. } = row;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
         let (terms, order, new_terms) = (terms.clone(), order.clone(), Vec::new());
-        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
+        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank }))
     }
 
     fn prepare(&self, numbered: PageToWeigh) -> PendingPage {
-        let PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
+        let PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank } = numbered;
         let (weighed, least_weight) = self.weigh(group, &terms, order);
         let (group, weighed) = (self.group(group), Arc::new(weighed));
         let result = None;
-        PendingPage { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, result }
+        PendingPage {
+            page,
+            group,
+            body_digest,
+            text_digest,
+            terms,
+            new_terms,
+            weighed,
+            least_weight,
+            renews,
+            rank,
+            result,
+        }
     }
 
     /// Returns the page as the detector sees it, and the least weight that its terms must have.
@@ -372,7 +395,7 @@ impl<S: RecordSource> Decider<S> {
         let Some(search) = self.search.as_ref().filter(|search| search.can_search_ahead()) else { return Ok(()) };
         let needs_search = |pending: &PendingPage| {
             let page = &pending.weighed;
-            let is_copy = pending.renews.is_none() && self.find_copy(pending).is_some();
+            let is_copy = self.find_copy(pending).is_some();
             pending.result.is_none() && self.is_comparable(page) && !is_copy && !search.has_copy(page)
         };
         let needed: Vec<bool> = pending_pages.iter().map(|pending| pending.as_ref().is_ok_and(&needs_search)).collect();
@@ -391,21 +414,22 @@ impl<S: RecordSource> Decider<S> {
     }
 
     fn decide_one(&mut self, mut pending: PendingPage) -> Result<Judged, DetectError> {
-        if let Some(earlier) = pending.renews {
-            self.log.renew(self.numbering.inside(earlier));
-        }
+        let renewed = pending.renews.map(|earlier| self.numbering.inside(earlier));
+        let displaced = renewed.and_then(|earlier| self.log.renew(earlier, pending.rank));
         let verdict = match self.find_copy(&pending) {
             Some(verdict) => verdict,
             None => self.find_match(&mut pending)?,
         };
-        self.record_verdict(pending, verdict)
+        let displaced = displaced.map(|page| self.numbering.outside(page));
+        Ok(Judged { displaced, ..self.record_verdict(pending, verdict)? })
     }
 
     /// Gives a page its number and its verdict, and stores it.
     fn record_verdict(&mut self, pending: PendingPage, verdict: Verdict) -> Result<Judged, DetectError> {
-        let PendingPage { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
-            pending;
-        let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
+        let PendingPage {
+            page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, rank, ..
+        } = pending;
+        let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
         let is_compared = self.index_page(sequence, &weighed, &verdict);
         let order = weighed.order.clone();
         let is_revisable = self.is_revisable(&verdict);
@@ -413,7 +437,8 @@ impl<S: RecordSource> Decider<S> {
             search.records().insert(sequence, weighed, is_compared);
         }
         let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.to_outside(verdict));
-        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
+        let (redelivered, displaced) = (false, None);
+        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered, displaced })
     }
 
     /// Returns the earlier decision on a page of this batch or an earlier one.
@@ -421,7 +446,8 @@ impl<S: RecordSource> Decider<S> {
         let (sequence, earlier) = self.log.find(page).ok_or(DetectError::Broken)?;
         let (terms, order, new_terms) = (PageTerms::default(), TermOrder::default(), Vec::new());
         let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.to_outside(earlier.verdict));
-        Ok(Judged { sequence, verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
+        let (least_weight, redelivered, displaced) = (0, true, None);
+        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered, displaced })
     }
 
     /// Returns the verdict on an exact copy.

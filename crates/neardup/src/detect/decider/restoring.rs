@@ -40,7 +40,7 @@ impl<S: RecordSource> Decider<S> {
         self.update_if_due();
         self.index_page(page, &weighed, &verdict);
         if let Some(earlier) = row.renews {
-            self.log.renew(self.numbering.inside(earlier));
+            self.log.renew(self.numbering.inside(earlier), row.rank);
         }
         self.log.push(Entry {
             page: row.page,
@@ -48,6 +48,7 @@ impl<S: RecordSource> Decider<S> {
             body_digest: row.body_digest,
             text_digest: row.text_digest,
             verdict,
+            rank: row.rank,
         })?;
         Ok(())
     }
@@ -76,8 +77,9 @@ impl<S: RecordSource> Decider<S> {
         let weighed = Arc::new(logged.weighed(&self.options.weights));
         self.update_if_due();
         self.index_page(number, &weighed, &Verdict::Unique);
-        let (group, verdict) = (self.group(group), Verdict::Unique);
-        self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
+        // It stays where it is: nothing outranks it.
+        let (group, verdict, rank) = (self.group(group), Verdict::Unique, u8::MAX);
+        self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
         self.assume_seeds(number.0 + 1);
         Ok(submitted)
     }

@@ -32,7 +32,7 @@ impl<S: RecordSource> Decider<S> {
             let page = search.records().get(sequence)?;
             let Some(of) = entry.verdict.duplicate_of() else { continue };
             let stored = search.records().get(of)?;
-            let still = query.measure.compare(&page, &stored, query.threshold).is_some();
+            let still = !self.log.is_withdrawn(of) && query.measure.compare(&page, &stored, query.threshold).is_some();
             let needed = QueryPage { group: entry.group, page: &page };
             if !still && search.find_matches(&query, needed, &self.log, None)?.is_empty() {
                 outdated_duplicates.insert(sequence);
@@ -40,6 +40,20 @@ impl<S: RecordSource> Decider<S> {
         }
         let outdated_duplicates = self.log.with_inheritors(outdated_duplicates);
         Ok(outdated_duplicates.into_iter().map(|page| self.numbering.outside(page)).collect())
+    }
+
+    /// Returns the duplicates from number `from` on that [outrank](crate::model::PageInput::rank) the stored page that
+    /// they name: of each stored page the one of the highest rank, ascending.
+    ///
+    /// Nothing changes: the caller delivers such a page again, under another name and with [`PageInput::renews`]. Pages
+    /// that were renewed are not named again. Empty for detectors whose verdicts are stable: they have no second look.
+    /// Cost: one pass over the decisions.
+    ///
+    /// [`PageInput::renews`]: crate::model::PageInput::renews
+    pub fn outranking(&self, from: Sequence) -> Vec<Sequence> {
+        let is_unstable = self.corpus_stats.as_ref().is_some_and(|corpus_stats| corpus_stats.measure().is_unstable());
+        let pages = if is_unstable { self.log.outranking(self.numbering.inside(from)) } else { Vec::new() };
+        pages.into_iter().map(|page| self.numbering.outside(page)).collect()
     }
 
     /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.

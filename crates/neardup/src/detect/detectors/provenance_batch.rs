@@ -154,6 +154,7 @@ mod tests {
             terms: terms.iter().map(term).collect(),
             order: TermOrder::default(),
             renews: None,
+            rank: 0,
         };
         let mut decider = Decider::in_memory(options.clone());
         let judged = decider.decide((0..).zip(pages).map(candidate).collect()).unwrap();

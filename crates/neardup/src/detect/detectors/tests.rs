@@ -187,5 +187,6 @@ pub(super) fn candidate(number: u32, terms: &[&str], sentences: &[&[u32]]) -> Pa
         terms: terms.collect(),
         order: TermOrder { sentence_count: sentences.len() as u32, sentences, ..TermOrder::default() },
         renews: None,
+        rank: 0,
     }
 }

@@ -34,6 +34,7 @@ fn candidate(number: u32, (words, sentence_count): &Draft) -> PageInput {
         terms: words.iter().map(term).collect(),
         order: TermOrder { sentence_count: *sentence_count, ..TermOrder::default() },
         renews: None,
+        rank: 0,
     }
 }
 
