@@ -149,7 +149,7 @@ fn batch(first: u32, records: &[Record], packed: Vec<PageTerms>, terms: &mut u32
                 links: Vec::new(),
                 location: None,
                 renews: None,
-                rank: 0,
+                kind: ndcrawl::model::PageKind::Page,
                 relevance: None,
             })
             .collect(),

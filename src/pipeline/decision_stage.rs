@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use crate::detect::Decider;
 use crate::model::{
-    CanonicalUrl, Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageKind,
-    PageLine, PageRow, PutPage, Relevance, Revision, RowName, Sequence, Totals, Unchanged, UrlId, Verdict, shown_url,
-    split_capture_key,
+    CanonicalUrl, Digest, Discovery, EarlierVerdict, Fetched, HostRow, Judged, LinkKind, Outcome, OutcomeKind,
+    OutcomeRow, PageId, PageInput, PageKind, PageLine, PageRow, PutPage, Relevance, Requeue, Revision, RowName,
+    Sequence, Totals, Unchanged, UrlId, Verdict, shown_url, split_capture_key,
 };
 use crate::store::{LineIndex, StoreReader};
 
 use super::batch::PendingLine;
-use super::displaced_page::DisplacedPage;
-use super::page_lines::error_line;
+use super::displaced_page::{DisplacedPage, displaced_line};
+use super::named_original::{NamedOriginal, OriginalLinks};
+use super::page_lines::{error_line, outcome_of};
 use super::reference_crawls::ReferencePage;
 use super::render::compared_digest;
 use super::{
@@ -28,42 +29,6 @@ pub(crate) struct ArchivePolicy {
     pub obey_noarchive: bool,
     /// Whether the bodies of duplicates are archived too.
     pub keep_duplicates: bool,
-}
-
-/// The stored page that a duplicate repeats.
-pub(crate) struct NamedOriginal {
-    /// `None` if an earlier crawl has stored it.
-    pub id: Option<UrlId>,
-    /// Its URL, as the store spells it.
-    pub url: String,
-    /// The number of its capture.
-    pub capture: u32,
-    /// Fetch time, milliseconds since 1970 UTC.
-    pub fetched_at: Option<i64>,
-    /// The folder of the earlier crawl.
-    pub folder: Option<String>,
-    /// Its links.
-    pub links: OriginalLinks,
-}
-
-/// The links of the stored page that a duplicate repeats.
-pub(crate) enum OriginalLinks {
-    /// Those of a page of this crawl.
-    Here(Vec<UrlId>),
-    /// Those of a page of an earlier crawl: [hashes](super::link_hash), ascending.
-    Earlier(Vec<u32>),
-}
-
-impl NamedOriginal {
-    /// Returns its URL as a line names it: see [`CanonicalUrl::shown`].
-    pub fn shown(&self) -> String {
-        shown_url(&self.url).into_owned()
-    }
-
-    /// Returns its file, if it is a document without URL.
-    pub fn file(&self) -> Option<String> {
-        CanonicalUrl::from_canonical(&self.url).ok()?.file()
-    }
 }
 
 /// A page that was decided, with all that its row and its record of the archive need.
@@ -125,7 +90,7 @@ pub(crate) struct DecisionStage {
     /// The displaced page to enter after the next outcome.
     entering: Option<DisplacedPage>,
     /// Where committed lines are, once one was asked for.
-    pub(super) lines: Option<LineIndex>,
+    lines: Option<LineIndex>,
 }
 
 impl DecisionStage {
@@ -176,7 +141,7 @@ impl DecisionStage {
             for Judged { sequence, displaced, .. } in &decided {
                 if let Some(page) = *displaced {
                     // It is the next one in the log.
-                    let displaced = self.decide_displaced(page)?;
+                    let displaced = DisplacedPage::decide(&mut self.decider, &self.reader, page)?;
                     self.displaced.insert(*sequence, displaced);
                 }
             }
@@ -338,6 +303,32 @@ impl DecisionStage {
         self.entering.take().map_or(Ok(()), |displaced| self.enter_displaced(displaced))
     }
 
+    /// Enters the new decision on a displaced page: its row, its outcome, and its line with what changed.
+    ///
+    /// What was archived stays where it is.
+    fn enter_displaced(&mut self, displaced: DisplacedPage) -> Result<(), PipelineError> {
+        let id = displaced.url();
+        let lost = |what| PipelineError::Lost { what, id: id.0 };
+        let named = self.reader.url(id)?.ok_or(lost("URL"))?;
+        let url = CanonicalUrl::from_canonical(split_capture_key(&named.url).0).map_err(|_| lost("URL"))?;
+        let (origin, verdict) = (url.origin(), displaced.verdict());
+        let original = verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
+        let outcome = outcome_of(verdict, original.as_ref().and_then(|original| original.id));
+        let length = self.reader.mark().page_line_bytes;
+        let lines = self.lines.get_or_insert_with(|| self.reader.line_index());
+        let earlier = lines.line(&shown_url(&named.url), length)?.ok_or(lost("the line of URL"))?;
+        let was = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == earlier.outcome);
+        self.hosts.take_back(&origin, was.unwrap_or(OutcomeKind::Stored));
+        let line = displaced_line(earlier, &named, &outcome, original.as_ref());
+        let discovery = Discovery { kind: LinkKind::Revision, ..named.discovery };
+        self.building.batch.requeued.push(Requeue { url: id, discovery });
+        self.page_urls.push(id);
+        let (row, new_terms) = displaced.into_row();
+        self.building.batch.terms.extend(new_terms);
+        self.building.batch.pages.push(row);
+        self.enter_outcome((id, &origin), 0, &outcome, line, None)
+    }
+
     /// Writes an index snapshot if one is due.
     pub fn consider_snapshot(&mut self) {
         self.snapshots.consider(&self.decider, &self.page_urls, self.progress.pages());
@@ -361,17 +352,6 @@ impl DecisionStage {
         let committed = self.progress.pages();
         self.uncommitted.retain(|sequence, _| sequence.0 >= committed);
         Some(sealed)
-    }
-}
-
-/// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
-pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
-    match verdict {
-        Verdict::NearDuplicate { score, second, detector, decided_by, .. } => {
-            Outcome::NearDuplicate { of, score, second, detector, decided_by }
-        }
-        Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
-        Verdict::Unique => Outcome::Stored,
     }
 }
 

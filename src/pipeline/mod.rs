@@ -30,6 +30,7 @@ mod error;
 mod host_stats;
 mod index_snapshot;
 mod live_stats;
+mod named_original;
 mod page_lines;
 mod records;
 mod reference_crawls;
@@ -44,14 +45,13 @@ pub use stop::{Stop, StopReason};
 
 pub(crate) use batch::SealedBatch;
 pub(crate) use commit::{CommitProgress, commit_all};
-pub(crate) use decision_stage::{
-    ArchivePolicy, DecidedPage, DecisionStage, NamedOriginal, OriginalLinks, group_of, outcome_of,
-};
+pub(crate) use decision_stage::{ArchivePolicy, DecidedPage, DecisionStage, group_of};
 pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
 pub(crate) use live_stats::LiveStats;
 pub use live_stats::RecentUrl;
-pub(crate) use page_lines::{add_answer, add_page, leased_line, unleased_line};
+pub(crate) use named_original::{NamedOriginal, OriginalLinks};
+pub(crate) use page_lines::{add_answer, add_page, leased_line, outcome_of, unleased_line};
 pub(crate) use reference_crawls::link_hash;
 pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};
 pub(crate) use restore::restore_decider;

@@ -1,9 +1,22 @@
-//! From outcomes to the lines of `pages.jsonl` and `errors.jsonl`.
+//! From verdicts to outcomes, and from outcomes to the lines of `pages.jsonl` and `errors.jsonl`.
 
 use url::Url;
 
 use crate::detect::dd::Band;
-use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlRow, shown_url};
+use crate::model::{
+    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlId, UrlRow, Verdict, shown_url,
+};
+
+/// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
+pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
+    match verdict {
+        Verdict::NearDuplicate { score, second, detector, decided_by, .. } => {
+            Outcome::NearDuplicate { of, score, second, detector, decided_by }
+        }
+        Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
+        Verdict::Unique => Outcome::Stored,
+    }
+}
 
 /// Returns the line of a URL whose lease has ended.
 pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {

@@ -5,7 +5,6 @@
 
 use serde_json::{Map, Value};
 
-use super::main_text::ARTICLE_TYPES;
 use super::metadata::{Claims, WhenRank, WhoRank};
 use super::page_kind::KindEvidence;
 
@@ -23,6 +22,23 @@ const WHO: [(&str, WhoRank); 4] = [
 const WHEN: [(&str, WhenRank); 2] =
     [("datePublished", WhenRank::JsonLdPublished), ("dateModified", WhenRank::JsonLdModified)];
 
+/// Types of schema.org for one text with an author and a date.
+pub(super) const ARTICLE_TYPES: [&str; 14] = [
+    "Article",
+    "NewsArticle",
+    "BlogPosting",
+    "AnalysisNewsArticle",
+    "OpinionNewsArticle",
+    "ReportageNewsArticle",
+    "ReviewNewsArticle",
+    "BackgroundNewsArticle",
+    "Report",
+    "LiveBlogPosting",
+    "SocialMediaPosting",
+    "MedicalWebPage",
+    "Recipe",
+    "ScholarlyArticle",
+];
 /// Types of schema.org for pages that list others.
 const COLLECTION_TYPES: [&str; 3] = ["CollectionPage", "SearchResultsPage", "Blog"];
 

@@ -2,23 +2,7 @@
 
 use scraper::Html;
 
-/// Types of schema.org for one text with an author and a date.
-pub(crate) const ARTICLE_TYPES: [&str; 14] = [
-    "Article",
-    "NewsArticle",
-    "BlogPosting",
-    "AnalysisNewsArticle",
-    "OpinionNewsArticle",
-    "ReportageNewsArticle",
-    "ReviewNewsArticle",
-    "BackgroundNewsArticle",
-    "Report",
-    "LiveBlogPosting",
-    "SocialMediaPosting",
-    "MedicalWebPage",
-    "Recipe",
-    "ScholarlyArticle",
-];
+use crate::json_ld::ARTICLE_TYPES;
 
 /// Returns whether Open Graph, JSON-LD, microdata or microformats call the page an article.
 pub(super) fn is_article(html: &Html) -> bool {

@@ -26,7 +26,6 @@ use url::Url;
 use crate::language::DetectedLanguage;
 use crate::license;
 
-pub(super) use article::ARTICLE_TYPES;
 pub use common::{BlockCounts, CommonBlocks};
 use select::{Selected, Title};
 use target::Targets;

@@ -25,7 +25,7 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    /// Restores the next page of the log, decided under the same options. `group` is the page's [`PageInput::group`].
+    /// Restores the next page of the log, decided under the same options. `group` is the page's [`PageInput::group`](crate::model::PageInput::group).
     ///
     /// After the last page the decider is as it was when that page had been decided.
     ///
@@ -107,7 +107,7 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Replaces everything by what [`save`](Self::save) wrote, under options of the same
-    /// [signature](Options::signature).
+    /// [signature](crate::detect::Options::signature).
     ///
     /// The decider is as it was when the snapshot was written, down to the order in which matches are found. Restore
     /// later pages of the log as usual.

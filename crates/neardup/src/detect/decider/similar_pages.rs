@@ -14,7 +14,7 @@ impl<S: RecordSource> Decider<S> {
     ///
     /// A page that looked like a copy when the detector knew three pages of a host may be one of three hundred
     /// siblings. Pages that inherited such a verdict are included. Nothing changes: the caller delivers such a page
-    /// again, under another name and with [`PageInput::renews`], to have it decided again.
+    /// again, under another name and with [`PageInput::renews`](crate::model::PageInput::renews), to have it decided again.
     ///
     /// Empty for detectors whose verdicts are stable. Pages that were renewed are not checked again. Cost: a
     /// comparison for each near-duplicate, and reading the two records back.
@@ -59,7 +59,7 @@ impl<S: RecordSource> Decider<S> {
     /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.
     ///
     /// A second check that needs the word order requires a higher first score instead. Empty if the text has fewer
-    /// terms than [`Options::min_terms`]; exact copies are found like any other similar page.
+    /// terms than [`Options::min_terms`](crate::detect::Options::min_terms); exact copies are found like any other similar page.
     ///
     /// # Errors
     /// If a stored record can't be read back.
@@ -94,7 +94,7 @@ impl<S: RecordSource> Decider<S> {
 
     /// Returns all stored pages that reach `threshold`, by rank, without taking the page in. Threads can share it.
     ///
-    /// `threshold` need not be that of the options. Empty if the page has fewer terms than [`Options::min_terms`].
+    /// `threshold` need not be that of the options. Empty if the page has fewer terms than [`Options::min_terms`](crate::detect::Options::min_terms).
     ///
     /// # Errors
     /// If a stored record can't be read back.
