@@ -1,0 +1,190 @@
+//! The summary as people read it.
+
+use std::fmt::Write as _;
+
+use super::{PredictionCost, SkippingCost, Summary, sites};
+use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
+use crate::cli::table::shortened;
+use crate::cli::terminal_safe::terminal_safe;
+
+/// The maximum width of a line, in characters.
+pub(super) const WIDTH: usize = 80;
+/// Rows shown of sites and failed seeds; the others are counted.
+pub(super) const MOST_ROWS: usize = 20;
+
+const NOT_MODIFIED: &str = "not modified";
+const PREDICTED: &str = "predicted";
+
+impl Summary {
+    /// Renders the summary as text.
+    pub fn text(&self, color: bool) -> String {
+        let parts = [
+            self.answer(color) + &self.head(),
+            self.outcomes(),
+            self.duplicates(),
+            sites::table(&self.sites),
+            self.remarkable_sites(),
+            self.failed_seeds(),
+            self.end(),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
+    }
+
+    /// Returns the duplicate rate and what it saved.
+    fn answer(&self, color: bool) -> String {
+        let unique = self.stored + self.not_modified;
+        let Some(rate) = duplicate_rate(unique, self.near_duplicates, self.exact_duplicates) else {
+            return String::new();
+        };
+        let judged = counted(unique + self.near_duplicates + self.exact_duplicates, "page", "pages");
+        let saved = match self.links_skipped + self.predicted + self.repeating {
+            0 => String::new(),
+            requests => format!("; skipping saved {}", counted(requests, "request", "requests")),
+        };
+        let line = format!("{} of {judged} compared are duplicates{saved}", percent(rate));
+        if color { format!("\u{1b}[1m{line}\u{1b}[0m\n") } else { line + "\n" }
+    }
+
+    fn head(&self) -> String {
+        let how = match &self.stopped {
+            Some(why) => format!("Crawl stopped ({})", terminal_safe(why)),
+            None => "Crawl finished".to_owned(),
+        };
+        let requests = counted(self.requests, "request", "requests");
+        format!("{how} after {}: {requests}, {}\n", span(self.elapsed), byte_size(self.bytes))
+    }
+
+    fn outcomes(&self) -> String {
+        let rows = [
+            (self.stored, "stored", "unique pages"),
+            (self.not_modified, NOT_MODIFIED, "unique pages, unchanged"),
+            (self.near_duplicates, "near-duplicates", "of a stored page"),
+            (self.exact_duplicates, "exact duplicates", "same bytes or same text"),
+            (self.redirected, "redirected", ""),
+            (self.excluded, "excluded", "by scope, robots.txt, type and other rules"),
+            (self.failed, "failed", ""),
+            (self.deferred, "deferred", "seen, not fetched"),
+            (self.predicted, PREDICTED, "predicted duplicates, not fetched"),
+        ];
+        let width = thousands(self.seen).len().max(7);
+        let mut text = String::new();
+        for (count, name, note) in
+            rows.into_iter().filter(|(count, name, _)| *count > 0 || ![NOT_MODIFIED, PREDICTED].contains(name))
+        {
+            let line = format!("  {:>width$}  {name:<18}{note}", thousands(count));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let _ = writeln!(text, "  {:>width$}  URLs seen", thousands(self.seen));
+        text
+    }
+
+    fn duplicates(&self) -> String {
+        let saved = match self.links_skipped {
+            0 => String::new(),
+            links => format!("{} found only on duplicates not fetched\n", counted(links, "link", "links")),
+        };
+        let repeating = match self.repeating {
+            0 => String::new(),
+            urls => format!("{} not fetched: their URL pattern yields duplicates only\n", counted(urls, "URL", "URLs")),
+        };
+        let predicted = match self.predicted {
+            0 => String::new(),
+            urls => {
+                format!("{} not fetched: rules predict that they are duplicates\n", counted(urls, "URL", "URLs"))
+            }
+        };
+        let soft_404s = match self.soft_404s {
+            0 => String::new(),
+            pages => format!("{} left out: error pages sent with status 200\n", counted(pages, "page", "pages")),
+        };
+        let revised = match self.revised {
+            0 => String::new(),
+            pages => format!("{} decided again after more of their host was known\n", counted(pages, "page", "pages")),
+        };
+        let unmatched = match self.links_unmatched {
+            0 => String::new(),
+            links => format!(
+                "{} of them {} no counterpart on the original (--duplicate-links unmatched follows such links)\n",
+                thousands(links),
+                if links == 1 { "has" } else { "have" }
+            ),
+        };
+        let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
+        let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
+        let text = format!("{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}");
+        text.lines().map(wrapped).collect()
+    }
+
+    fn remarkable_sites(&self) -> String {
+        let slow =
+            self.slowest.iter().map(|site| format!("{} {}", terminal_safe(&site.host), span(site.mean_response)));
+        let failing = self.failing.iter().map(|site| {
+            format!("{} {} ({})", terminal_safe(&site.host), thousands(site.failed), terminal_safe(&site.class))
+        });
+        labelled("Slowest:", slow) + &labelled("Most failures:", failing)
+    }
+
+    fn failed_seeds(&self) -> String {
+        if self.seeds_failed.is_empty() {
+            return String::new();
+        }
+        let mut text = "Seeds that could not be fetched:\n".to_owned();
+        for failed in self.seeds_failed.iter().take(MOST_ROWS) {
+            let line = format!("  {}: {}", terminal_safe(&failed.seed), terminal_safe(&failed.why));
+            let _ = writeln!(text, "{}", shortened(&line, WIDTH));
+        }
+        text + &and_more(self.seeds_failed.len(), "seed", "seeds")
+    }
+
+    fn end(&self) -> String {
+        let mut text = format!("Results: {}\n", terminal_safe(&self.out));
+        if let Some(report) = &self.report {
+            let _ = writeln!(text, "Report:  {}", terminal_safe(report));
+        }
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(text, "hint: {}", terminal_safe(hint));
+        }
+        text
+    }
+}
+
+/// Breaks a line at blanks so that it fits; further lines are indented.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(last) if line == 0 => last.push_str(word),
+            Some(last) if line + 1 + word.chars().count() <= WIDTH => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(format!("  {word}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn and_more(count: usize, one: &str, many: &str) -> String {
+    match count.saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        1 => format!("and 1 more {one}\n"),
+        more => format!("and {} more {many}\n", thousands(more as u64)),
+    }
+}
+
+/// Returns the label with as many items as fit on one line.
+fn labelled(label: &str, items: impl Iterator<Item = String>) -> String {
+    let mut line = format!("{label:<15}");
+    let empty = line.chars().count();
+    for item in items {
+        let separator = if line.chars().count() == empty { "" } else { ", " };
+        if line.chars().count() + separator.len() + item.chars().count() > WIDTH {
+            break;
+        }
+        line.push_str(separator);
+        line.push_str(&item);
+    }
+    if line.chars().count() == empty { String::new() } else { line + "\n" }
+}
