@@ -8,7 +8,8 @@ pub(crate) struct NamedOriginal {
     pub id: Option<UrlId>,
     /// Its URL, as the store spells it.
     pub url: String,
-    /// The number of its capture.
+    /// The number of its capture. A crawl has one of each URL.
+    #[cfg_attr(not(feature = "dedup"), allow(dead_code))]
     pub capture: u32,
     /// Fetch time, milliseconds since 1970 UTC.
     pub fetched_at: Option<i64>,
