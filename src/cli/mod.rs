@@ -16,7 +16,9 @@
 
 mod allocator;
 pub mod args;
+mod bar_lines;
 pub mod clusters;
+pub mod colors;
 mod commands;
 pub mod config;
 mod cookie_file;
@@ -46,6 +48,7 @@ pub mod summary;
 pub mod table;
 pub mod terminal;
 pub mod terminal_safe;
+pub mod text_width;
 
 use std::ffi::OsString;
 use std::panic;
@@ -76,6 +79,7 @@ pub fn main_with(arguments: Vec<OsString>) -> u8 {
 
 fn run_process(arguments: Vec<OsString>) -> u8 {
     let typed = words(&arguments);
+    terminal::choose_color(usage::typed_color(&typed));
     if let Err(error) = usage::expect_two_dashes(&typed) {
         return fail(&error);
     }

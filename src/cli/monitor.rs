@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::dashboard::Dashboard;
 use crate::cli::host::Host;
-use crate::cli::progress::{Progress, Snapshot, TimeLeft};
+use crate::cli::progress::{FetchedNow, Progress, Snapshot, TimeLeft};
 use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
 use crate::model::OutcomeKind;
@@ -63,7 +63,7 @@ impl Monitor {
         let mut next_status = Instant::now();
         loop {
             let snapshot = self.snapshot();
-            self.progress.update(&snapshot, self.watch.latest().as_deref());
+            self.progress.update(&snapshot, &self.fetched_now());
             self.host.show(&snapshot);
             if Instant::now() >= next_status {
                 let is_paused = self.watch.pause_switch().is_paused();
@@ -106,6 +106,13 @@ impl Monitor {
             memory_bytes: resident_bytes(),
             left: self.left(counts.pages, counts.queued),
             paused: self.watch.pause_switch().is_paused(),
+        }
+    }
+
+    fn fetched_now(&self) -> FetchedNow {
+        match self.watch.longest_request() {
+            Some((url, elapsed)) => FetchedNow { url: Some(url), for_time: Some(elapsed) },
+            None => FetchedNow { url: self.watch.latest(), for_time: None },
         }
     }
 

@@ -8,9 +8,9 @@ use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
+use crate::cli::bar_lines::bar_lines;
 use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::format::{byte_size, clock, duplicate_rate, percent, span, thousands};
-use crate::cli::table::shortened;
 use crate::cli::terminal::{set_bar_hook, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 
@@ -64,10 +64,12 @@ pub struct Snapshot {
 /// An estimate of the time until a crawl ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLeft {
-    /// Until a limit is reached.
+    /// Until a limit is reached, for which the queue is long enough.
     About(Duration),
     /// Until the queue of now is done; it may grow.
     AtLeast(Duration),
+    /// Until the queue of now is done, if it does not grow, and until a limit is reached.
+    Between(Duration, Duration),
 }
 
 impl TimeLeft {
@@ -85,19 +87,32 @@ impl TimeLeft {
         let each = (done > 0 && elapsed >= EARLIEST).then(|| elapsed.as_secs_f64() / done as f64);
         let time_of = |pages: u64| Duration::try_from_secs_f64(each? * pages as f64).ok();
         let limit = [pages_left.and_then(time_of), time_left].into_iter().flatten().min();
-        match (limit, time_of(queued)) {
-            (Some(limit), _) => Some(TimeLeft::About(limit)),
-            (None, Some(queue)) if !queue.is_zero() => Some(TimeLeft::AtLeast(queue)),
-            _ => None,
+        let queue = time_of(queued).unwrap_or_default();
+        match limit {
+            Some(limit) if queue >= limit => Some(TimeLeft::About(limit)),
+            Some(limit) => Some(TimeLeft::Between(queue, limit)),
+            None => (!queue.is_zero()).then_some(TimeLeft::AtLeast(queue)),
         }
     }
 
-    fn text(self) -> String {
+    /// Returns the estimate as people read it.
+    pub fn text(self) -> String {
         match self {
             TimeLeft::About(left) => format!("{} left", span(left)),
             TimeLeft::AtLeast(left) => format!("at least {} left", span(left)),
+            TimeLeft::Between(Duration::ZERO, most) => format!("at most {} left", span(most)),
+            TimeLeft::Between(least, most) => format!("{} to {} left", span(least), span(most)),
         }
     }
+}
+
+/// What a crawl is busy with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FetchedNow {
+    /// The URL of the request that takes longest; without one, the URL that was handled last.
+    pub url: Option<String>,
+    /// How long the request takes by now.
+    pub for_time: Option<Duration>,
 }
 
 /// Shows progress on stderr.
@@ -109,7 +124,7 @@ pub struct Progress {
 
 #[derive(Debug)]
 enum Show {
-    Bar { lines: [ProgressBar; 3] },
+    Bar { lines: [ProgressBar; 3], color: bool },
     Plain,
     Json,
     Nothing,
@@ -129,12 +144,12 @@ impl Progress {
 
     /// Shows these counters if an update is due. May be called at any rate.
     ///
-    /// `latest` is the URL that was handled last.
-    pub fn update(&self, snapshot: &Snapshot, latest: Option<&str>) {
+    /// `now` says what is being fetched.
+    pub fn update(&self, snapshot: &Snapshot, now: &FetchedNow) {
         match &self.show {
-            Show::Bar { lines } => {
+            Show::Bar { lines, color } => {
                 let width = usize::from(Term::stderr().size_checked().map_or(WIDTH, |(_, width)| width));
-                for (line, text) in lines.iter().zip(bar_lines(snapshot, latest, width)) {
+                for (line, text) in lines.iter().zip(bar_lines(snapshot, now, width, *color)) {
                     line.set_message(text);
                 }
             }
@@ -151,7 +166,7 @@ impl Progress {
 
     /// Removes the bar.
     pub fn finish(&self) {
-        if let Show::Bar { lines } = &self.show {
+        if let Show::Bar { lines, .. } = &self.show {
             lines.iter().for_each(ProgressBar::finish_and_clear);
             let _ = std::io::stderr().flush();
             set_bar_hook(None);
@@ -177,56 +192,13 @@ impl Drop for Progress {
 fn show_bar(color: bool) -> Show {
     let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
     let shown = MultiProgress::with_draw_target(target);
-    let template = if color { "{spinner:.green} {wide_msg}" } else { "{spinner} {wide_msg}" };
     let style = |template| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let first = shown.add(ProgressBar::new_spinner().with_style(style(template)));
+    let first = shown.add(ProgressBar::new_spinner().with_style(style("{spinner} {wide_msg}")));
     let others = [(); 2].map(|()| shown.add(ProgressBar::new_spinner().with_style(style("  {wide_msg}"))));
     let [second, third] = others;
     first.enable_steady_tick(Duration::from_millis(1000 / u64::from(DRAWS_PER_SECOND)));
     set_bar_hook(Some(Arc::new(move |write| shown.suspend(write))));
-    Show::Bar { lines: [first, second, third] }
-}
-
-/// Returns the three lines of the bar, none of which is wider than the terminal. Figures that do not fit are left out
-/// as a whole, the least important first.
-pub fn bar_lines(now: &Snapshot, latest: Option<&str>, width: usize) -> [String; 3] {
-    // Each line stands behind the spinner.
-    let width = width.saturating_sub(2);
-    let rate = duplicate_rate(now.stored, now.near_duplicates, now.exact_duplicates);
-    let first = [
-        Some(clock(now.elapsed)),
-        now.paused.then(|| "paused".to_owned()),
-        Some(format!("{} pages", thousands(now.fetched))),
-        Some(format!("{:.1}/s", now.pages_per_second)),
-        Some(format!("{} queued on {} sites", thousands(now.queued), thousands(now.origins))),
-        now.left.map(TimeLeft::text),
-        Some(format!("{} in flight", now.leased)),
-    ];
-    let second = [
-        rate.map(|rate| format!("{} duplicates", percent(rate))),
-        Some(format!("{} stored", thousands(now.stored))),
-        Some(format!("{} near", thousands(now.near_duplicates))),
-        Some(format!("{} exact", thousands(now.exact_duplicates))),
-        Some(format!("{} failed", thousands(now.failed))),
-        Some(format!("{} excluded", thousands(now.excluded))),
-        Some(byte_size(now.bytes)),
-        Some(format!("memory {}", byte_size(now.memory_bytes))),
-    ];
-    let latest = latest.map_or(String::new(), |url| shortened(&terminal_safe(url), width));
-    [fitted(first, width), fitted(second, width), latest]
-}
-
-/// Joins as many parts as fit, from the first on.
-fn fitted<const N: usize>(parts: [Option<String>; N], width: usize) -> String {
-    let mut line = String::new();
-    for part in parts.into_iter().flatten() {
-        let gap = if line.is_empty() { "" } else { "  " };
-        if line.chars().count() + gap.len() + part.chars().count() > width {
-            break;
-        }
-        line = line + gap + &part;
-    }
-    line
+    Show::Bar { lines: [first, second, third], color }
 }
 
 /// Returns the two halves of a plain line.
@@ -294,33 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_the_bar_is_cut_within_a_figure() {
-        let left = Some(TimeLeft::AtLeast(Duration::from_secs(3_900)));
-        let now = Snapshot { left, fetched: 1_234_567, excluded: 12_345_678, bytes: 1 << 40, ..snapshot() };
-        let url = format!("https://a.example/{}", "x".repeat(300));
-        let whole = bar_lines(&now, Some(&url), 1_000);
-        for width in [20, 40, 60, 80, 100, 132] {
-            let lines = bar_lines(&now, Some(&url), width);
-            for (line, whole) in lines.iter().zip(&whole) {
-                assert!(line.chars().count() <= width - 2, "{width}: {line}");
-                let is_cut =
-                    whole.strip_prefix(line.as_str()).is_none_or(|rest| !rest.is_empty() && !rest.starts_with("  "));
-                assert!(!is_cut || line.ends_with('…'), "{width}: {line}");
-            }
-        }
-        insta::assert_snapshot!(bar_lines(&now, Some("https://a.example/b"), 80).join("\n"), @r"
-        00:01:23  1,234,567 pages  14.8/s  56,789 queued on 12 sites
-        19.0% duplicates  1,000 stored  150 near  84 exact  3 failed
-        https://a.example/b
-        ");
-    }
-
-    #[test]
     fn the_end_is_estimated_by_limits_and_else_by_the_queue() {
         let seconds = Duration::from_secs;
         let estimate = |pages, time, queued| TimeLeft::estimate(seconds(10), 100, pages, time, queued);
-        assert_eq!(estimate(Some(50), None, 9), Some(TimeLeft::About(seconds(5))));
-        assert_eq!(estimate(Some(50), Some(seconds(3)), 9), Some(TimeLeft::About(seconds(3))));
+        assert_eq!(estimate(Some(50), None, 60), Some(TimeLeft::About(seconds(5))));
+        assert_eq!(estimate(Some(50), Some(seconds(3)), 60), Some(TimeLeft::About(seconds(3))));
+        assert_eq!(estimate(Some(50), None, 10), Some(TimeLeft::Between(seconds(1), seconds(5))));
+        assert_eq!(estimate(None, Some(seconds(3)), 0), Some(TimeLeft::Between(seconds(0), seconds(3))));
         assert_eq!(estimate(None, None, 200), Some(TimeLeft::AtLeast(seconds(20))));
         assert_eq!(estimate(None, None, 0), None);
         assert_eq!(TimeLeft::estimate(seconds(2), 100, Some(50), None, 9), None);

@@ -26,7 +26,7 @@ use crate::cli::setup;
 use crate::cli::signals::{self, ReceivedSignals};
 use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
-use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr};
+use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, stdout_width, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
 use crate::model::OutcomeKind;
@@ -201,7 +201,7 @@ fn summarize(
     }
     let text = match json {
         true => format!("{}\n", summary.json()),
-        false => summary.text(stdout_color(settings.log.color)),
+        false => summary.text(stdout_color(settings.log.color), stdout_width()),
     };
     host.print_summary(&text)?;
     Ok(code)

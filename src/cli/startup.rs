@@ -5,7 +5,7 @@ use crate::cli::config::source::GivenValue;
 use crate::cli::config::{Settings, file, merge};
 use crate::cli::errors::CliError;
 use crate::cli::log;
-use crate::cli::terminal::write_stderr;
+use crate::cli::terminal::{choose_color, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 
 /// Merges flags, environment and files.
@@ -20,7 +20,9 @@ pub(super) fn load_settings(flags: Vec<GivenValue>, source: &ConfigSource) -> Re
     }
     given.extend(environment);
     given.extend(flags);
-    merge::merge(given)
+    let settings = merge::merge(given)?;
+    choose_color(settings.log.color);
+    Ok(settings)
 }
 
 /// Returns the defaults with this verbosity and starts the log.

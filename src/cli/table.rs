@@ -1,22 +1,24 @@
 //! An aligned table: a text column that shrinks, then columns of figures.
 
-/// Renders rows under a heading within `width` characters.
+use crate::cli::text_width::{shortened, width};
+
+/// Renders rows under a heading within `most` columns.
 ///
 /// The first column is text and is shortened if needed; the others are right-aligned.
-pub fn aligned(heading: &[&str], rows: &[Vec<String>], width: usize) -> String {
+pub fn aligned(heading: &[&str], rows: &[Vec<String>], most: usize) -> String {
     const GAP: usize = 2;
     const LEAST_TEXT: usize = 12;
-    let length = |text: &str| text.chars().count();
     let widths: Vec<usize> = (0..heading.len())
         .map(|column| {
-            let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| length(cell));
-            cells.chain([length(heading[column])]).max().unwrap_or_default()
+            let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell));
+            cells.chain([width(heading[column])]).max().unwrap_or_default()
         })
         .collect();
     let figures: usize = widths[1..].iter().map(|width| width + GAP).sum();
-    let text = widths[0].min(width.saturating_sub(figures).max(LEAST_TEXT));
+    let text = widths[0].min(most.saturating_sub(figures).max(LEAST_TEXT));
     let line = |cells: Vec<&str>| {
-        let mut line = format!("{:<text$}", shortened(cells[0], text));
+        let name = shortened(cells[0], text);
+        let mut line = format!("{name}{:1$}", "", text.saturating_sub(width(&name)));
         for (cell, width) in cells[1..].iter().zip(&widths[1..]) {
             line.push_str(&format!("  {cell:>width$}"));
         }
@@ -24,15 +26,6 @@ pub fn aligned(heading: &[&str], rows: &[Vec<String>], width: usize) -> String {
     };
     let rows = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
     std::iter::once(line(heading.to_vec())).chain(rows).collect()
-}
-
-/// Returns the text, shortened to `most` characters with an ellipsis.
-pub fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{kept}…")
 }
 
 #[cfg(test)]
@@ -50,11 +43,5 @@ mod tests {
         a.example              1
         very-long-name.e…  1,000
         ");
-    }
-
-    #[test]
-    fn a_cut_text_is_as_long_as_allowed() {
-        assert_eq!(shortened("abcdef", 4), "abc…");
-        assert_eq!(shortened("abcd", 4), "abcd");
     }
 }

@@ -3,6 +3,9 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use console::Term;
+
+use crate::cli::colors::with_colored_label;
 use crate::cli::config::value_enums::ColorChoice;
 use crate::cli::errors::{CliError, exit};
 
@@ -50,6 +53,14 @@ pub fn stdout_color(choice: ColorChoice) -> bool {
 /// Returns whether stderr is colored.
 pub fn stderr_color(choice: ColorChoice) -> bool {
     color_allowed(choice, ColorEnvironment::read(), io::stderr().is_terminal())
+}
+
+/// Returns the columns of text on stdout: those of the terminal, at most 80.
+pub fn stdout_width() -> usize {
+    const MOST: u16 = 80;
+    const LEAST: u16 = 40;
+    let width = Term::stdout().size_checked().map_or(MOST, |(_, width)| width);
+    usize::from(width.clamp(LEAST, MOST))
 }
 
 /// Returns whether stderr is a terminal that can move its cursor, as a progress bar needs.
@@ -101,10 +112,20 @@ pub fn above_bar(write: &mut dyn FnMut()) {
     }
 }
 
-/// Writes one line to stderr, above the progress bar if there is one.
+/// Whether messages on stderr are colored, as far as the user has said.
+static COLOR: Mutex<ColorChoice> = Mutex::new(ColorChoice::Auto);
+
+/// Sets whether messages on stderr are colored.
+pub fn choose_color(choice: ColorChoice) {
+    *COLOR.lock().unwrap_or_else(PoisonError::into_inner) = choice;
+}
+
+/// Writes one line to stderr, above the progress bar if there is one. Errors and warnings have a colored label.
 ///
 /// An error is ignored: there is nowhere left to report it.
 pub fn write_stderr(line: &str) {
+    let choice = *COLOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let line = with_colored_label(line, stderr_color(choice));
     above_bar(&mut || {
         let _ = writeln!(io::stderr().lock(), "{line}");
     });

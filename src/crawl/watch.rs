@@ -1,6 +1,7 @@
 //! A running crawl as other threads see it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -67,6 +68,12 @@ impl CrawlWatch {
     /// Returns the URL that got its outcome last.
     pub fn latest(&self) -> Option<String> {
         self.live.latest()
+    }
+
+    /// Returns the URL of the request that takes longest, and for how long.
+    pub fn longest_request(&self) -> Option<(String, Duration)> {
+        let (url, elapsed) = self.fetcher.longest_request()?;
+        Some((url.to_string(), elapsed))
     }
 
     /// Returns the switch that pauses the crawl.

@@ -11,6 +11,7 @@ use super::classify::Http2;
 use super::exchange::{Exchange, Unanswered};
 use super::headers::RequestHeaders;
 use super::http_client::{HttpClients, connection};
+use super::in_flight::InFlight;
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
 use super::request::{PageRequest, RequestOptions, Validators};
@@ -41,6 +42,7 @@ pub(super) struct Inner {
     clients: HttpClients,
     politeness: Politeness,
     robots: RobotsCache,
+    in_flight: InFlight,
     /// Whether any server has ever answered.
     heard: AtomicBool,
     /// Addresses that timed out before any server had answered.
@@ -61,6 +63,7 @@ impl Fetcher {
             clients: HttpClients::new(&options, &proxies, &resolver)?,
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
+            in_flight: InFlight::default(),
             heard: AtomicBool::new(false),
             silent: Mutex::default(),
             proxies,
@@ -157,6 +160,11 @@ impl Fetcher {
         self.0.robots.is_downloading(origin)
     }
 
+    /// Returns the URL of the request that takes longest, and for how long.
+    pub fn longest_request(&self) -> Option<(CanonicalUrl, Duration)> {
+        self.0.in_flight.longest()
+    }
+
     /// Puts a robots.txt of an earlier run into the cache, and returns it. An expired one counts until a new one is there.
     pub async fn restore_robots(&self, origin: &str, row: RobotsRow) -> Arc<Robots> {
         self.0.robots.insert(origin, Robots::new(origin, row, &self.0.options)).await
@@ -189,7 +197,9 @@ impl Fetcher {
             let detail = format!("{} timed out a moment ago", list(&silent));
             return Err(FetchFailure::passing(FailureClass::Timeout, detail));
         }
+        let in_flight = self.0.in_flight.begin(url);
         let answer = self.exchange_at_any(url, &live, request, Some(&mut permit)).await;
+        drop(in_flight);
         permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
         if !answer.as_ref().is_ok_and(|fetched| !fetched.truncated) {
             permit.broken_off();

@@ -32,6 +32,7 @@ mod error;
 mod exchange;
 mod headers;
 mod http_client;
+mod in_flight;
 mod options;
 mod pace;
 mod politeness;

@@ -5,6 +5,8 @@ use clap::{Command, CommandFactory};
 
 use super::front_help::FRONT_HELP;
 use super::{Arguments, foreign_flags};
+use crate::cli::config::value::Scalar;
+use crate::cli::config::value_enums::ColorChoice;
 use crate::cli::errors::CliError;
 
 /// What clap returns instead of arguments.
@@ -25,6 +27,17 @@ pub fn classify(error: clap::Error, typed: &[String]) -> ParseOutcome {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ParseOutcome::Error(missing_command(&error)),
         _ => ParseOutcome::Error(one_line(&error, &TypedLine::new(typed))),
     }
+}
+
+/// Returns the color that `--color` asks for, also on a line that cannot be parsed.
+pub fn typed_color(typed: &[String]) -> ColorChoice {
+    let values = typed.iter().enumerate().filter_map(|(at, word)| match word.strip_prefix("--color") {
+        Some("") => typed.get(at + 1).map(String::as_str),
+        Some(value) => value.strip_prefix('='),
+        None => None,
+    });
+    let choices = values.filter_map(|value| ColorChoice::from_text(value).ok());
+    choices.last().unwrap_or_default()
 }
 
 /// Refuses a long flag with one dash, such as `-depth`, that would be read as a short flag and its value: `-d epth`.
@@ -254,6 +267,14 @@ mod tests {
         };
         assert!(is_front(&["-h"]) && is_front(&["crawl", "-h"]) && is_front(&["-qh"]));
         assert!(!is_front(&["--help"]) && !is_front(&["status", "-h"]) && !is_front(&["crawl", "--help"]));
+    }
+
+    #[test]
+    fn color_is_known_before_the_line_is_parsed() {
+        let color = |words: &[&str]| typed_color(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(color(&["ndcrawl", "--dept", "--color", "never"]), ColorChoice::Never);
+        assert_eq!(color(&["ndcrawl", "--color=never", "--color=always"]), ColorChoice::Always);
+        assert_eq!(color(&["ndcrawl", "--color", "red", "--colors"]), ColorChoice::Auto);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::seconds;
-use super::text::{MOST_ROWS, WIDTH, and_more};
+use super::text::{MOST_ROWS, and_more};
 use crate::cli::format::{percent, span, thousands};
 use crate::cli::table::aligned;
 use crate::cli::terminal_safe::terminal_safe;
@@ -57,15 +57,15 @@ pub struct FailedSeed {
 }
 
 /// Renders the table of sites.
-pub(super) fn table(sites: &[SiteSummary]) -> String {
+pub(super) fn table(sites: &[SiteSummary], width: usize) -> String {
     if sites.is_empty() {
         return String::new();
     }
     let heading = ["site", "fetched", "stored", "near", "exact", "duplicates", "skipped", "failed", "time"];
     let mut rows: Vec<Vec<String>> = sites.iter().take(MOST_ROWS).map(SiteSummary::cells).collect();
-    let columns = fitting_columns(&heading, &rows);
+    let columns = fitting_columns(&heading, &rows, width);
     rows.iter_mut().for_each(|row| row.truncate(columns));
-    aligned(&heading[..columns], &rows, WIDTH) + &and_more(sites.len(), "site", "sites")
+    aligned(&heading[..columns], &rows, width) + &and_more(sites.len(), "site", "sites")
 }
 
 impl SiteSummary {
@@ -85,7 +85,7 @@ impl SiteSummary {
 }
 
 /// Returns how many columns fit beside a short name of the site. Columns that do not fit are left out as a whole.
-fn fitting_columns(heading: &[&str], rows: &[Vec<String>]) -> usize {
+fn fitting_columns(heading: &[&str], rows: &[Vec<String>], most: usize) -> usize {
     const LEAST_NAME: usize = 12;
     let length = |text: &str| text.chars().count();
     let width = |column: usize| {
@@ -95,7 +95,7 @@ fn fitting_columns(heading: &[&str], rows: &[Vec<String>]) -> usize {
     let mut used = LEAST_NAME;
     let fits = |column: &usize| {
         used += width(*column);
-        used <= WIDTH
+        used <= most
     };
     1 + (1..heading.len()).take_while(fits).count()
 }

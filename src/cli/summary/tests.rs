@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::text::WIDTH;
 use super::*;
 use crate::cli::format::duplicate_rate;
+use crate::cli::text_width::width;
 
 fn site(host: &str, stored: u64, near_duplicates: u64) -> SiteSummary {
     SiteSummary {
@@ -74,13 +74,13 @@ fn summary() -> Summary {
 
 #[test]
 fn a_summary_is_read_by_people() {
-    insta::assert_snapshot!("summary", summary().text(false));
+    insta::assert_snapshot!("summary", summary().text(false, 80));
 }
 
 #[test]
 fn a_summary_of_nothing_is_short() {
     let nothing = Summary { stopped: Some("time".to_owned()), out: "o".to_owned(), ..Summary::default() };
-    insta::assert_snapshot!(nothing.text(false), @r"
+    insta::assert_snapshot!(nothing.text(false, 80), @r"
     Crawl stopped (time) after 0 ms: 0 requests, 0 B
 
             0  stored            unique pages
@@ -107,22 +107,36 @@ fn a_summary_is_read_by_programs() {
 }
 
 #[test]
-fn no_line_is_longer_than_eighty_characters() {
+fn no_line_is_longer_than_the_terminal() {
     let mut summary = summary();
-    let long = "a-very-long-host-name-that-does-not-end.".repeat(4);
-    summary.sites = (0..30).map(|n| site(&format!("{n}.{long}"), 9_999_999, 9_999_999)).collect();
+    let long = "a-very-long-host-name-that-does-not-end-世界.".repeat(4);
+    summary.sites = (0..30).map(|n| site(&format!("{n}.{long}"), 9_999_999_999, 9_999_999_999)).collect();
     summary.slowest = vec![SlowSite { host: long.clone(), mean_response: Duration::ZERO }; 5];
     summary.seeds_failed = vec![FailedSeed { seed: long, why: "x\ny".to_owned() }; 25];
-    let text = summary.text(false);
-    let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-    assert!(longest <= WIDTH, "{longest}\n{text}");
-    assert!(text.contains("and 10 more sites\n") && text.contains("and 5 more seeds\n"), "{text}");
+    let huge = 9_999_999_999_999;
+    (summary.stored, summary.near_duplicates, summary.links_skipped) = (huge, huge, huge);
+    (summary.requests, summary.bytes) = (u64::MAX, u64::MAX);
+    for columns in [80, 40] {
+        let text = summary.text(false, columns);
+        // Paths and commands are copied, so they are not broken.
+        let lines = text.lines().filter(|line| !line.starts_with("Report:") && !line.starts_with("hint:"));
+        let longest = lines.max_by_key(|line| width(line)).unwrap();
+        assert!(width(longest) <= columns, "{columns}: {longest}\n{text}");
+        assert!(text.contains("and 10 more sites\n") && text.contains("and 5 more seeds\n"), "{text}");
+        assert!(text.starts_with("50.0% of "), "{text}");
+        assert!(text.contains("  9,999,999,999,999  stored"), "{text}");
+    }
 }
 
 #[test]
 fn what_a_server_says_cannot_colour_the_summary() {
     let mut summary = summary();
     summary.seeds_failed[0].why = "\u{1b}[31mred".to_owned();
-    assert!(!summary.text(false).contains('\u{1b}'));
-    assert!(summary.text(true).starts_with("\u{1b}[1m19.0% of 1,234 pages compared are duplicates; "));
+    assert!(!summary.text(false, 80).contains('\u{1b}'));
+    let colored = summary.text(true, 80);
+    assert!(colored.starts_with("\u{1b}[1m19.0%\u{1b}[0m of 1,234 pages compared are duplicates; "), "{colored}");
+    let red =
+        ["        3  failed", "Seeds that could not be fetched:"].map(|line| format!("\u{1b}[31m{line}\u{1b}[0m\n"));
+    assert!(red.iter().all(|line| colored.contains(line)), "{colored}");
+    assert_eq!(colored.matches('\u{1b}').count(), 6);
 }

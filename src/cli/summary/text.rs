@@ -3,28 +3,28 @@
 use std::fmt::Write as _;
 
 use super::{PredictionCost, SkippingCost, Summary, sites};
+use crate::cli::colors::{Tone, toned};
 use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
-use crate::cli::table::shortened;
 use crate::cli::terminal_safe::terminal_safe;
+use crate::cli::text_width::{shortened_in_middle, width};
 
-/// The maximum width of a line, in characters.
-pub(super) const WIDTH: usize = 80;
 /// Rows shown of sites and failed seeds; the others are counted.
 pub(super) const MOST_ROWS: usize = 20;
 
 const NOT_MODIFIED: &str = "not modified";
+const FAILED: &str = "failed";
 const PREDICTED: &str = "predicted";
 
 impl Summary {
-    /// Renders the summary as text.
-    pub fn text(&self, color: bool) -> String {
+    /// Renders the summary as text of `width` columns.
+    pub fn text(&self, color: bool, width: usize) -> String {
         let parts = [
-            self.answer(color) + &self.head(),
-            self.outcomes(),
-            self.duplicates(),
-            sites::table(&self.sites),
-            self.remarkable_sites(),
-            self.failed_seeds(),
+            self.answer(color, width) + &self.head(width),
+            self.outcomes(color, width),
+            self.duplicates(width),
+            sites::table(&self.sites, width),
+            self.remarkable_sites(width),
+            self.failed_seeds(color, width),
             self.end(),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -32,7 +32,7 @@ impl Summary {
     }
 
     /// Returns the duplicate rate and what it saved.
-    fn answer(&self, color: bool) -> String {
+    fn answer(&self, color: bool, width: usize) -> String {
         let unique = self.stored + self.not_modified;
         let Some(rate) = duplicate_rate(unique, self.near_duplicates, self.exact_duplicates) else {
             return String::new();
@@ -42,20 +42,22 @@ impl Summary {
             0 => String::new(),
             requests => format!("; skipping saved {}", counted(requests, "request", "requests")),
         };
-        let line = format!("{} of {judged} compared are duplicates{saved}", percent(rate));
-        if color { format!("\u{1b}[1m{line}\u{1b}[0m\n") } else { line + "\n" }
+        let rate = percent(rate);
+        let line = wrapped(&format!("{rate} of {judged} compared are duplicates{saved}"), width);
+        // The rate stands first and has no blank, so that no line breaks within it.
+        toned(&rate, Tone::Rate, color) + &line[rate.len()..]
     }
 
-    fn head(&self) -> String {
+    fn head(&self, width: usize) -> String {
         let how = match &self.stopped {
             Some(why) => format!("Crawl stopped ({})", terminal_safe(why)),
             None => "Crawl finished".to_owned(),
         };
         let requests = counted(self.requests, "request", "requests");
-        format!("{how} after {}: {requests}, {}\n", span(self.elapsed), byte_size(self.bytes))
+        wrapped(&format!("{how} after {}: {requests}, {}", span(self.elapsed), byte_size(self.bytes)), width)
     }
 
-    fn outcomes(&self) -> String {
+    fn outcomes(&self, color: bool, most: usize) -> String {
         let rows = [
             (self.stored, "stored", "unique pages"),
             (self.not_modified, NOT_MODIFIED, "unique pages, unchanged"),
@@ -63,23 +65,27 @@ impl Summary {
             (self.exact_duplicates, "exact duplicates", "same bytes or same text"),
             (self.redirected, "redirected", ""),
             (self.excluded, "excluded", "by scope, robots.txt, type and other rules"),
-            (self.failed, "failed", ""),
+            (self.failed, FAILED, ""),
             (self.deferred, "deferred", "seen, not fetched"),
             (self.predicted, PREDICTED, "predicted duplicates, not fetched"),
         ];
-        let width = thousands(self.seen).len().max(7);
+        let counts = rows.iter().map(|(count, ..)| *count).chain([self.seen]);
+        let width = counts.map(|count| thousands(count).len()).max().unwrap_or_default().max(7);
         let mut text = String::new();
         for (count, name, note) in
             rows.into_iter().filter(|(count, name, _)| *count > 0 || ![NOT_MODIFIED, PREDICTED].contains(name))
         {
-            let line = format!("  {:>width$}  {name:<18}{note}", thousands(count));
-            let _ = writeln!(text, "{}", line.trim_end());
+            let line = format!("  {:>width$}  {name:<18}", thousands(count));
+            let note = if line.len() + note.len() <= most { note } else { "" };
+            let line = format!("{line}{note}");
+            let is_failure = name == FAILED && count > 0;
+            let _ = writeln!(text, "{}", toned(line.trim_end(), Tone::Error, color && is_failure));
         }
         let _ = writeln!(text, "  {:>width$}  URLs seen", thousands(self.seen));
         text
     }
 
-    fn duplicates(&self) -> String {
+    fn duplicates(&self, width: usize) -> String {
         let saved = match self.links_skipped {
             0 => String::new(),
             links => format!("{} found only on duplicates not fetched\n", counted(links, "link", "links")),
@@ -113,26 +119,26 @@ impl Summary {
         let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
         let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
         let text = format!("{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}");
-        text.lines().map(wrapped).collect()
+        text.lines().map(|line| wrapped(line, width)).collect()
     }
 
-    fn remarkable_sites(&self) -> String {
+    fn remarkable_sites(&self, width: usize) -> String {
         let slow =
             self.slowest.iter().map(|site| format!("{} {}", terminal_safe(&site.host), span(site.mean_response)));
         let failing = self.failing.iter().map(|site| {
             format!("{} {} ({})", terminal_safe(&site.host), thousands(site.failed), terminal_safe(&site.class))
         });
-        labelled("Slowest:", slow) + &labelled("Most failures:", failing)
+        labelled("Slowest:", slow, width) + &labelled("Most failures:", failing, width)
     }
 
-    fn failed_seeds(&self) -> String {
+    fn failed_seeds(&self, color: bool, width: usize) -> String {
         if self.seeds_failed.is_empty() {
             return String::new();
         }
-        let mut text = "Seeds that could not be fetched:\n".to_owned();
+        let mut text = toned("Seeds that could not be fetched:", Tone::Error, color) + "\n";
         for failed in self.seeds_failed.iter().take(MOST_ROWS) {
             let line = format!("  {}: {}", terminal_safe(&failed.seed), terminal_safe(&failed.why));
-            let _ = writeln!(text, "{}", shortened(&line, WIDTH));
+            let _ = writeln!(text, "{}", shortened_in_middle(&line, width));
         }
         text + &and_more(self.seeds_failed.len(), "seed", "seeds")
     }
@@ -150,13 +156,13 @@ impl Summary {
 }
 
 /// Breaks a line at blanks so that it fits; further lines are indented.
-fn wrapped(text: &str) -> String {
+fn wrapped(text: &str, most: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let line = lines.last_mut().map_or(0, |line| line.chars().count());
+        let line = lines.last_mut().map_or(0, |line| width(line));
         match lines.last_mut() {
             Some(last) if line == 0 => last.push_str(word),
-            Some(last) if line + 1 + word.chars().count() <= WIDTH => {
+            Some(last) if line + 1 + width(word) <= most => {
                 last.push(' ');
                 last.push_str(word);
             }
@@ -175,16 +181,16 @@ pub(super) fn and_more(count: usize, one: &str, many: &str) -> String {
 }
 
 /// Returns the label with as many items as fit on one line.
-fn labelled(label: &str, items: impl Iterator<Item = String>) -> String {
+fn labelled(label: &str, items: impl Iterator<Item = String>, most: usize) -> String {
     let mut line = format!("{label:<15}");
-    let empty = line.chars().count();
+    let empty = width(&line);
     for item in items {
-        let separator = if line.chars().count() == empty { "" } else { ", " };
-        if line.chars().count() + separator.len() + item.chars().count() > WIDTH {
+        let separator = if width(&line) == empty { "" } else { ", " };
+        if width(&line) + separator.len() + width(&item) > most {
             break;
         }
         line.push_str(separator);
         line.push_str(&item);
     }
-    if line.chars().count() == empty { String::new() } else { line + "\n" }
+    if width(&line) == empty { String::new() } else { line + "\n" }
 }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use super::pair::PagePair;
 use super::text::{TITLE, columns, hundredths};
 use crate::cli::format::{counted, thousands};
-use crate::cli::table::{aligned, shortened};
+use crate::cli::table::aligned;
 use crate::cli::terminal_safe::terminal_safe;
+use crate::cli::text_width::shortened;
 use crate::report::{DifferentTerm, SharedTerm};
 
 /// The legend of the table.

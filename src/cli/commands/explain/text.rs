@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::judgement::{Judgement, ReplayedCandidate, SecondCheckResult};
 use super::{Explanation, PathStep, RobotsView};
 use crate::cli::format::{byte_size, counted, thousands};
-use crate::cli::table::shortened;
 use crate::cli::terminal_safe::terminal_safe;
+use crate::cli::text_width::shortened;
 use crate::model::{EarlierVerdict, PageLine, Revision};
 
 /// Steps shown at either end of a long path.
