@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::cli::colors::{Tone, toned};
-use crate::cli::format::{byte_size, clock, duplicate_rate, percent, span, thousands};
-use crate::cli::progress::{FetchedNow, Snapshot};
+use crate::cli::format::{byte_size, clock, counted, duplicate_rate, percent, span, thousands};
+use crate::cli::snapshot::{FetchedNow, Snapshot};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::{shortened_in_middle, width};
 
@@ -25,12 +25,12 @@ pub fn bar_lines(now: &Snapshot, fetched: &FetchedNow, columns: usize, color: bo
     let first = [
         plain(clock(now.elapsed)),
         now.paused.then(|| ("paused".to_owned(), Some(Tone::Warning))),
-        plain(format!("{} pages", thousands(now.fetched))),
+        plain(counted(now.fetched, "page", "pages")),
         plain(format!("{:.1}/s", now.pages_per_second)),
         now.left.map(|left| (left.text(), None)),
         plain(format!("{} queued", thousands(now.queued))),
         plain(format!("{} in flight", now.leased)),
-        plain(format!("{} sites", thousands(now.origins))),
+        plain(counted(now.origins, "site", "sites")),
     ];
     let second = [
         rate.map(|rate| (format!("{} duplicates", percent(rate)), Some(Tone::Rate))),
@@ -71,7 +71,7 @@ fn fitted<const N: usize>(figures: [Option<Figure>; N], columns: usize, color: b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::progress::TimeLeft;
+    use crate::cli::snapshot::TimeLeft;
 
     fn huge() -> Snapshot {
         Snapshot {

@@ -42,6 +42,7 @@ mod saved_settings;
 pub mod seeds;
 mod setup;
 mod signals;
+pub mod snapshot;
 mod startup;
 pub mod status_file;
 pub mod summary;

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::cli::dashboard::Dashboard;
 use crate::cli::host::Host;
-use crate::cli::progress::{FetchedNow, Progress, Snapshot, TimeLeft};
+use crate::cli::progress::Progress;
+use crate::cli::snapshot::{FetchedNow, Snapshot, TimeLeft};
 use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
 use crate::model::OutcomeKind;

@@ -36,8 +36,8 @@ pub fn typed_color(typed: &[String]) -> ColorChoice {
         Some(value) => value.strip_prefix('='),
         None => None,
     });
-    let choices = values.filter_map(|value| ColorChoice::from_text(value).ok());
-    choices.last().unwrap_or_default()
+    let mut choices = values.filter_map(|value| ColorChoice::from_text(value).ok());
+    choices.next_back().unwrap_or_default()
 }
 
 /// Refuses a long flag with one dash, such as `-depth`, that would be read as a short flag and its value: `-d epth`.
