@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 use std::collections::{BTreeMap, HashMap};
 
-use super::decider::UPDATE_INTERVAL;
-use super::{Options, Thresholding, Within};
+use super::{Options, Settling, Thresholding, Within};
 use crate::model::{DecidedBy, Detector, PageInput, Score, Sequence, Term, Threshold, Verdict};
 
 /// Decides by comparing with everything. It does not detect redelivery: pass each page once.
@@ -118,7 +117,7 @@ impl BruteForce {
             Thresholding::Fixed(share) => 1_000_000 * weight >= u128::from(share.millionths()) * own,
             Thresholding::Paper => {
                 // Decided pages are learned at fixed page numbers; the page itself counts too.
-                let learned = self.pages.len() - self.pages.len() % UPDATE_INTERVAL as usize;
+                let learned = self.pages.len() - self.pages.len() % Settling::PAGES as usize;
                 let all = own + self.pages[..learned].iter().map(|page| page.full_weight).sum::<u128>();
                 learned + 1 < 20 || weight * (learned as u128 + 1) * all > own * own
             }

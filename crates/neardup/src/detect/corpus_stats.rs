@@ -9,7 +9,7 @@ use super::Options;
 use super::detectors::{self, Measure};
 use super::page_match::Page;
 use crate::model::arrays::{invalid, read_array, write_array};
-use crate::model::{Sequence, TermId, TermOrder, Verdict};
+use crate::model::{PageTerms, Sequence, TermId, TermOrder, Verdict};
 use crate::similarity::Record;
 
 /// A measure, and the decided pages that it learns at the next update.
@@ -41,6 +41,13 @@ impl CorpusStats {
     /// Creates empty statistics; `None` if the detector compares nothing.
     pub(super) fn new(options: &Options) -> Option<Self> {
         detectors::build(options).map(|measure| Self { measure, pending: Vec::new() })
+    }
+
+    /// Returns a page as the detector sees it, and the least weight that its terms must have.
+    pub(super) fn weigh(&self, options: &Options, group: u32, terms: &PageTerms, order: TermOrder) -> (Page, u32) {
+        let record = Record::from_counts(terms, &options.weights);
+        let least_weight = self.measure.least_weight(&record);
+        (Page { group, record: record.without_lighter(least_weight), order }, least_weight)
     }
 
     pub(super) fn measure(&self) -> &dyn Measure {

@@ -25,6 +25,18 @@ pub enum DetectError {
         /// Terms in it.
         terms: usize,
     },
+    /// The options make verdicts that an index in pieces cannot give.
+    #[error("an index with these options cannot be divided: {reason}")]
+    Undividable {
+        /// Why.
+        reason: &'static str,
+    },
+    /// A page of a turn revises an earlier decision.
+    #[error("page {page} revises an earlier decision, which a turn cannot", page = page.0)]
+    RenewalInTurn {
+        /// The page.
+        page: crate::model::PageId,
+    },
     /// More pages than 32-bit numbers can name.
     #[error("the log is full: no sequence number is left")]
     PagesFull,

@@ -39,17 +39,22 @@ mod detectors;
 mod early_search;
 mod error;
 mod exact_duplicates;
+mod learnt;
 mod matching;
 mod numbering;
 mod options;
 mod page_match;
+mod piece;
 mod records;
 mod replay;
 mod representative;
 mod search;
+mod settle_turn;
+mod settling;
 mod stats;
 mod text_bitmaps;
 mod trust;
+mod turn;
 mod vocabulary;
 mod withdrawals;
 
@@ -62,14 +67,19 @@ pub use detectors::{Measure, SecondCheck, SecondCheckBasis, TemplateAware, Thres
 pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use early_search::{EarlySearch, NumberedPage};
 pub use error::DetectError;
+pub use learnt::Learnt;
 pub use matching::MatchFilter;
 pub use options::{Options, Within};
 pub use page_match::{Match, Mode, Page, Similarity};
+pub use piece::Piece;
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use replay::{Replay, ReplayedComparison};
 pub use representative::{Election, Member, elect};
+pub use settle_turn::settle_turn;
+pub use settling::Settling;
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
+pub use turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer};
 pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 
@@ -77,3 +87,5 @@ pub use withdrawals::Withdrawals;
 mod test_rows;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turn_tests;

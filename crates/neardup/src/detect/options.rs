@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::detectors::dd::DdOptions;
 #[cfg(feature = "baselines")]
 use super::detectors::fuzzy::{self, FuzzyOptions};
-use super::{Mode, Thresholding};
+use super::{Mode, Settling, Thresholding};
 use crate::index::FilterKind;
 use crate::model::{Detector, FieldWeights, Threshold, WantedOrder};
 
@@ -86,6 +86,8 @@ pub struct Options {
     /// Which of several matches a verdict names. It does not change whether there is one, so it may differ from run
     /// to run. [`Mode::All`] decides like [`Mode::Best`].
     pub mode: Mode,
+    /// When index and statistics take in what was decided.
+    pub settling: Settling,
     /// Options of [`Detector::Dd`] only.
     #[cfg(feature = "baselines")]
     pub dd: DdOptions,
@@ -109,6 +111,7 @@ impl Default for Options {
             weights: FieldWeights::default(),
             within: Within::Crawl,
             mode: Mode::default(),
+            settling: Settling::default(),
             #[cfg(feature = "baselines")]
             dd: DdOptions::default(),
             #[cfg(feature = "baselines")]
@@ -180,7 +183,7 @@ impl Options {
 
     /// Returns a text that names everything that decides what is in the index.
     pub fn signature(&self) -> String {
-        let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;
+        let Self { detector, threshold, filter, min_terms, weights, within, settling, .. } = self;
         let own = match detector {
             #[cfg(feature = "baselines")]
             Detector::Dd => format!(", {:?}", self.dd),
@@ -197,7 +200,8 @@ impl Options {
             _ => String::new(),
         };
         let (filter, within) = (filter.name(), within.name());
-        format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}")
+        let marks = if *settling == Settling::AtMarks { ", settling at marks" } else { "" };
+        format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}{marks}")
     }
 
     /// Returns the memory that knowledge of hosts may take, in bytes; 0 for detectors without any.

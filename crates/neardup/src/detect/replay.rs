@@ -9,7 +9,6 @@
 use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
-use super::decider::UPDATE_INTERVAL;
 use super::detectors::SecondCheck;
 use super::page_match::Page;
 use super::records::LoggedPage;
@@ -55,7 +54,7 @@ impl Replay {
 
     /// Updates the statistics before page `number`, if it is due. Call it after all earlier pages were added.
     pub fn update_before(&mut self, number: Sequence) {
-        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| number.0.is_multiple_of(UPDATE_INTERVAL)) {
+        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| self.options.settling.is_due(number.0)) {
             corpus_stats.apply_pending();
         }
     }

@@ -62,7 +62,7 @@ fn oracle(options: Options, pages: &[PageInput]) -> Vec<Verdict> {
 
 /// Ten or twenty occurrences of few words: similarities are tenths and twentieths, so that ties at
 /// the thresholds are common. At times the same body or text, another group, another field.
-fn any_stream() -> impl Strategy<Value = Vec<PageInput>> {
+pub(super) fn any_stream() -> impl Strategy<Value = Vec<PageInput>> {
     let words = prop_oneof![
         prop::collection::vec(0u32..8, 10),
         prop::collection::vec(0u32..30, 20),
@@ -508,7 +508,7 @@ fn a_decider_can_be_sent_to_another_thread() {
 }
 
 /// Pages of two hosts, each of a template, some words of a stock, and words of its own.
-fn pages_of_templates() -> impl Strategy<Value = Vec<PageInput>> {
+pub(super) fn pages_of_templates() -> impl Strategy<Value = Vec<PageInput>> {
     let page = (0..2u32, 0..3u32, prop::collection::vec(0..12u32, 0..4), 0..6u32);
     prop::collection::vec(page, 1..40).prop_map(|pages| {
         let candidates = pages.into_iter().enumerate().map(|(number, (group, template, stock, own))| {

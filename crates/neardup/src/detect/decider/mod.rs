@@ -101,11 +101,8 @@ pub struct Decider<S> {
     broken: bool,
 }
 
-/// Pages between two updates of index and statistics.
-///
-/// The order in which a page finds its matches depends on what is filed. So updates happen at fixed page numbers, not
-/// between batches.
-pub(super) const UPDATE_INTERVAL: u32 = if cfg!(test) { 8 } else { 16 };
+/// Most pages that are searched for ahead.
+const MOST_AT_ONCE: usize = 256;
 
 /// A page whose terms have numbers.
 struct PageToWeigh {
@@ -304,9 +301,9 @@ impl<S: RecordSource> Decider<S> {
         let mut batch = batch.into_iter().peekable();
         while batch.peek().is_some() {
             self.update_if_due();
-            let until_due = UPDATE_INTERVAL - self.log.next()?.0 % UPDATE_INTERVAL;
+            let until_due = self.options.settling.until_due(self.log.next()?.0).min(MOST_AT_ONCE);
             let (mut names, mut pending_pages) = (HashSet::new(), Vec::new());
-            for submitted in batch.by_ref().take(until_due as usize) {
+            for submitted in batch.by_ref().take(until_due) {
                 let page = name(&submitted);
                 let repeated = self.log.find(page).is_some() || !names.insert(page);
                 pending_pages.push(if repeated { Err(page) } else { Ok(number(self, submitted)?) });
@@ -384,10 +381,10 @@ impl<S: RecordSource> Decider<S> {
 
     /// Returns the page as the detector sees it, and the least weight that its terms must have.
     fn weigh(&self, group: u32, terms: &PageTerms, order: TermOrder) -> (Page, u32) {
-        let record = Record::from_counts(terms, &self.options.weights);
-        let least_weight =
-            self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().least_weight(&record));
-        (Page { group, record: record.without_lighter(least_weight), order }, least_weight)
+        match &self.corpus_stats {
+            Some(corpus_stats) => corpus_stats.weigh(&self.options, group, terms, order),
+            None => (Page { group, record: Record::from_counts(terms, &self.options.weights), order }, 0),
+        }
     }
 
     /// Searches ahead for the pages that are no copies of known ones.
@@ -502,11 +499,20 @@ impl<S: RecordSource> Decider<S> {
         verdict.is_by_similarity() && changes()
     }
 
-    /// Files the records stored since the last update and updates the statistics, before a page whose number is due.
+    /// Settles before a page whose number is due.
+    ///
+    /// The order in which a page finds its matches depends on what is filed. So this happens at fixed page numbers, not
+    /// between batches.
     fn update_if_due(&mut self) {
-        if self.log.len().is_multiple_of(UPDATE_INTERVAL as usize)
-            && let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search)
-        {
+        if self.options.settling.is_due(self.log.len() as u32) {
+            self.settle();
+        }
+    }
+
+    /// Files the records stored since the last update and updates the statistics: with
+    /// [`Settling::AtMarks`](super::Settling), after each turn.
+    pub fn settle(&mut self) {
+        if let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) {
             corpus_stats.apply_pending();
             search.file_records();
         }

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::build;
-use crate::detect::decider::UPDATE_INTERVAL;
 use crate::detect::page_match::Page;
-use crate::detect::{Decider, Match, Mode, Options, Thresholding};
+use crate::detect::{Decider, Match, Mode, Options, Settling, Thresholding};
 use crate::model::{
     Detector, Digest, FieldCounts, PageId, PageInput, Sequence, TermCounts, TermId, TermOrder, Threshold, Verdict,
 };
@@ -46,7 +45,7 @@ fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
     let mut numbers = HashMap::new();
     let is_compared = |page: &Page| !page.record.is_empty() && page.record.len() >= options.min_terms;
     for (words, sentence_count) in drafts {
-        while pages.len() % UPDATE_INTERVAL as usize == 0 && learned < pages.len() {
+        while pages.len() % Settling::PAGES as usize == 0 && learned < pages.len() {
             let unique = verdicts[learned].is_none();
             let is_stored = unique && is_compared(&pages[learned]);
             measure.learn(Sequence(learned as u32), &pages[learned], &Verdict::Unique, is_stored);

@@ -1,0 +1,146 @@
+//! A part of an index that is divided among processes.
+//!
+//! All pieces together hold each stored page once. A page is asked of all of them, and [`settle_turn`](super::settle_turn)
+//! chooses: the best match of all is the best of the best ones. So the verdicts are those of one decider.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::decision_log::{DecisionLog, Entry};
+use super::learnt::Learnt;
+use super::matching::MatchQuery;
+use super::page_match::Match;
+use super::records::{LoggedPage, RecordSource, Records};
+use super::search::{QueryPage, Search};
+use super::turn::{DecidedTurn, Reply};
+use super::{DetectError, Mode, Vocabulary};
+use crate::model::{PageId, PageInput, Sequence, Verdict};
+
+/// The stored records of some pages, with their digests and verdicts.
+///
+/// Term numbers are its own: a log that several processes share holds terms as text. Memory as that of a
+/// [`Decider`](super::Decider) of these pages.
+pub struct Piece<S> {
+    vocabulary: Vocabulary,
+    /// The pages of the piece, by numbers of its own.
+    log: DecisionLog,
+    search: Search<Renumbered<S>>,
+    /// The number in the common log of each of its pages.
+    numbers: Arc<RwLock<Vec<Sequence>>>,
+}
+
+/// Reads records by the piece's numbers.
+struct Renumbered<S> {
+    source: S,
+    numbers: Arc<RwLock<Vec<Sequence>>>,
+}
+
+impl<S: RecordSource> RecordSource for Renumbered<S> {
+    type Error = S::Error;
+
+    fn page(&self, page: Sequence) -> Result<LoggedPage, S::Error> {
+        let numbers = self.numbers.read().unwrap_or_else(PoisonError::into_inner);
+        // A number beyond the piece is none of its own; the source refuses it.
+        self.source.page(numbers.get(page.index()).copied().unwrap_or(page))
+    }
+}
+
+impl<S: RecordSource> Piece<S> {
+    /// Creates a piece without pages, which reads committed records from `source` by their numbers in the common log.
+    pub fn new(learnt: &Learnt, source: S) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let numbers = Arc::<RwLock<Vec<Sequence>>>::default();
+        let source = Renumbered { source, numbers: numbers.clone() };
+        let records = Records::new(source, learnt.options.weights);
+        let search = Search::new(learnt.options.filter.build(), records, threads);
+        Self { vocabulary: Vocabulary::default(), log: DecisionLog::default(), search, numbers }
+    }
+
+    /// Says what this piece knows of the pages of a turn, in order. Nothing changes.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn reply(&mut self, turn: &[PageInput], learnt: &Learnt) -> Result<Vec<Reply>, DetectError> {
+        turn.iter().map(|page| self.reply_to(page, learnt)).collect()
+    }
+
+    fn reply_to(&mut self, input: &PageInput, learnt: &Learnt) -> Result<Reply, DetectError> {
+        let group = learnt.group(input.group);
+        let known = self.log.find(input.page).map(|(number, entry)| self.named(number, entry.verdict));
+        let same_body = self.log.same_body(group, input.body_digest);
+        let same_body = same_body.map(|(number, entry)| self.named(number, entry.verdict));
+        let same_text = input.text_digest.and_then(|text| self.log.same_text(group, text));
+        let same_text = same_text.map(|(number, entry)| self.named(number, entry.verdict));
+        let reply = Reply { known, same_body, same_text, best: None };
+        if known.is_some() || same_body.is_some() {
+            return Ok(reply);
+        }
+        let terms = self.vocabulary.look_up_page(&input.terms);
+        let (page, _) = learnt.stats.weigh(&learnt.options, input.group, &terms, input.order.clone());
+        if !learnt.is_comparable(&page) {
+            return Ok(reply);
+        }
+        let query = verdict_query(learnt);
+        let found = self.search.find_matches(&query, QueryPage { group, page: &page }, &self.log, None)?;
+        let best = found.first().map(|found| Match { of: self.number(found.of), ..*found });
+        Ok(Reply { best, ..reply })
+    }
+
+    /// Takes in the pages of a decided turn that are this piece's. The turn is the next one of the log; `learnt` is as
+    /// of the turn before.
+    ///
+    /// # Errors
+    /// If no number is left for a page or a term.
+    pub fn apply(
+        &mut self,
+        turn: &DecidedTurn,
+        learnt: &Learnt,
+        is_mine: impl Fn(PageId) -> bool,
+    ) -> Result<(), DetectError> {
+        let own = (turn.first.0..).map(Sequence).zip(&turn.pages).filter(|(_, decided)| is_mine(decided.input.page));
+        for (sequence, decided) in own {
+            let page = Arc::new(learnt.page(&mut self.vocabulary, decided)?);
+            let PageInput { page: name, group, body_digest, text_digest, rank, .. } = decided.input;
+            let (group, verdict) = (learnt.group(group), decided.verdict);
+            let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
+            self.numbers.write().unwrap_or_else(PoisonError::into_inner).push(sequence);
+            if verdict.is_unique() && learnt.is_comparable(&page) {
+                let measure = learnt.stats.measure();
+                self.search.insert(number, &page, &measure.filtered(&page), measure.text_bitmap(&page));
+                self.search.records().insert(number, page, true);
+            }
+        }
+        self.search.file_records();
+        Ok(())
+    }
+
+    /// Reports that the source has the records of all pages taken in: they may leave memory.
+    pub fn committed(&mut self) {
+        let numbers = self.numbers.read().unwrap_or_else(PoisonError::into_inner).len();
+        self.search.records().committed(Sequence(u32::try_from(numbers).unwrap_or(u32::MAX)));
+    }
+
+    /// Returns the number of its pages.
+    pub fn len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Returns whether it has no pages.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn number(&self, page: Sequence) -> Sequence {
+        let numbers = self.numbers.read().unwrap_or_else(PoisonError::into_inner);
+        numbers.get(page.index()).copied().unwrap_or(page)
+    }
+
+    /// Returns the number of a page in the common log, and its verdict, which has such numbers already.
+    fn named(&self, page: Sequence, verdict: Verdict) -> (Sequence, Verdict) {
+        (self.number(page), verdict)
+    }
+}
+
+fn verdict_query(learnt: &Learnt) -> MatchQuery<'_> {
+    let measure = learnt.stats.measure();
+    MatchQuery { measure, mode: Mode::Best, threshold: learnt.options.bar(), condition: &|_, _, _| true }
+}

@@ -1,0 +1,60 @@
+//! Turns: numbered groups of pages that are decided together, by an index in pieces.
+//!
+//! 1. Each [`Piece`](super::Piece) [replies](super::Piece::reply) to the pages of a turn with what was stored before it.
+//! 2. [`settle_turn`](super::settle_turn) takes all replies, compares the pages of the turn with each other, and decides them in order.
+//! 3. Each piece takes in [its pages](super::Piece::apply), and each process [learns](super::Learnt::learn) all.
+//!
+//! **Law.** Whatever the pieces and turns, the verdicts are those of one [`Decider`](super::Decider) with
+//! [`Settling::AtMarks`](super::Settling) that settles where turns end. All pieces together hold every page stored before
+//! the turn once; each gives the best of its own, so the best of all is among the replies or in the turn.
+//!
+//! Revisions are not decided in turns: a page with [`PageInput::renews`] is refused.
+
+use super::page_match::Match;
+use crate::model::{PageInput, Sequence, Verdict};
+
+/// What a piece knows of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The page itself, if it was delivered before.
+    pub known: Option<(Sequence, Verdict)>,
+    /// The first page of the piece with its body.
+    pub same_body: Option<(Sequence, Verdict)>,
+    /// The first page of the piece with its text.
+    pub same_text: Option<(Sequence, Verdict)>,
+    /// The best match in the piece. Missing where a copy is known.
+    pub best: Option<Match>,
+}
+
+/// A turn with its verdicts.
+#[derive(Clone, Debug)]
+pub struct DecidedTurn {
+    /// The number of its first page.
+    pub first: Sequence,
+    /// Its pages, without those that were delivered before.
+    pub pages: Vec<DecidedPage>,
+    /// Number and verdict of each page that was submitted, and whether it had been delivered before.
+    pub answers: Vec<TurnAnswer>,
+}
+
+/// A page of a turn, for the log.
+#[derive(Clone, Debug)]
+pub struct DecidedPage {
+    /// The page.
+    pub input: PageInput,
+    /// The decision.
+    pub verdict: Verdict,
+    /// See [`Judged::least_weight`](crate::model::Judged::least_weight).
+    pub least_weight: u32,
+}
+
+/// The decision on a submitted page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnAnswer {
+    /// The page's place in the order of decisions.
+    pub sequence: Sequence,
+    /// The decision.
+    pub verdict: Verdict,
+    /// Whether it was made before.
+    pub redelivered: bool,
+}
