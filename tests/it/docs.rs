@@ -112,6 +112,48 @@ fn the_book_has_every_page_once_in_the_order_of_the_indexes() {
     assert_eq!(book["book"]["src"].as_str(), Some("."));
 }
 
+/// The book has the files below docs, and each page under its own name with another extension.
+#[test]
+fn no_link_of_the_book_leads_out_of_it() {
+    let pages = pages();
+    let book: Vec<_> = pages.iter().filter(|(path, _)| path.starts_with("docs")).collect();
+    let listed: BTreeSet<PathBuf> =
+        pages[Path::new("docs/SUMMARY.md")].links().iter().map(|link| Path::new("docs").join(link)).collect();
+    let mut faults = Vec::new();
+    for (path, page) in book {
+        for link in page.links().into_iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+            let file = link.split('#').next().unwrap_or_default();
+            let target = if file.is_empty() { path.clone() } else { within(&path.parent().unwrap().join(file)) };
+            let is_page = target.extension().is_some_and(|extension| extension == "md");
+            let is_there = if is_page {
+                listed.contains(&target) || target.ends_with("SUMMARY.md")
+            } else {
+                root().join(&target).is_file()
+            };
+            if !target.starts_with("docs") || !is_there {
+                faults.push(format!("{}: {link} is not in the book", path.display()));
+            }
+        }
+    }
+    assert_none(faults);
+    let settings: toml::Table = read("docs/book.toml").parse().unwrap();
+    assert_eq!(settings["build"]["use-default-preprocessors"].as_bool(), Some(false), "links to README.md would break");
+}
+
+/// Resolves `..` in a path of this repository. One that leads out of it keeps them.
+fn within(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir if whole.file_name().is_some() => {
+                whole.pop();
+            }
+            other => whole.push(other),
+        }
+    }
+    whole
+}
+
 /// A path of this repository in a code span: it begins with one of its folders.
 fn named_path(span: &str) -> Option<&str> {
     let path = Regex::new(r"^(\.ci|benches|config|crates|docs|seeds|src|tests)(/[\w.*-]+)+/?$").unwrap();
