@@ -19,6 +19,7 @@ fn main() {
         ("can_use_axe", env::var_os("AXE_FOLDER").is_some() && has("node") && has("chromium")),
         ("has_chromium", has("chromium")),
         ("has_nginx", has("nginx")),
+        ("has_postgres", has("initdb") || has_debian_postgres()),
         ("has_python3", has("python3")),
         ("has_pywb", has("pywb")),
         ("has_wget", has("wget")),
@@ -28,6 +29,12 @@ fn main() {
             println!("cargo:rustc-cfg={name}");
         }
     }
+}
+
+/// Whether the server of Debian's package is there, which is not on the path.
+fn has_debian_postgres() -> bool {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    versions.into_iter().any(|version| version.path().join("bin/initdb").exists())
 }
 
 /// Whether a program is on the path.
