@@ -9,6 +9,7 @@
 //! | none | [`model`], [`focus`] | the values that the rooms exchange; how pages compare with a topic |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `pipeline`, `crawl` | the crawler as a library |
+//! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
 //! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
@@ -19,6 +20,7 @@
 //! ```text
 //! cli
 //! report
+//! cluster
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
@@ -55,6 +57,8 @@ compile_error!("the feature `browser` needs a Unix system: build without it");
 #[cfg(feature = "browser")]
 pub mod headless;
 
+#[cfg(feature = "cluster")]
+pub mod cluster;
 #[cfg(feature = "crawl")]
 pub mod crawl;
 #[cfg(feature = "crawl")]

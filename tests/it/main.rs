@@ -13,6 +13,7 @@
 //! | `archives` | archives of other programs, damaged ones, several captures of a URL |
 //! | `against` | comparing with pages of earlier crawls |
 //! | `browser` | pages rendered by scripts (feature `browser`) |
+//! | `cluster` | several processes on real database servers, which are killed (feature `cluster`) |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | exports, read back, also by common tools |
 //! | `explain` | the explanation of every outcome |
@@ -64,6 +65,8 @@ mod archives;
 mod better_place;
 #[cfg(feature = "browser")]
 mod browser;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod clusters;
 mod conformance;
 mod cookbook;

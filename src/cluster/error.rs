@@ -1,0 +1,98 @@
+//! Errors of the cluster.
+
+use super::address::AddressError;
+use super::refusal::Refusal;
+use crate::model::Slot;
+
+/// Why something in the cluster failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The address of the servers cannot be used.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Something that a crawl must not be trusted to.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// No server could be reached.
+    #[error("cannot connect to {address}")]
+    Connect {
+        /// The servers, without password.
+        address: String,
+        /// The last server's error.
+        source: tokio_postgres::Error,
+    },
+    /// The server did not do what it was asked.
+    #[error("cannot {doing}")]
+    Query {
+        /// What was asked, as a verb.
+        doing: &'static str,
+        /// The server's error.
+        source: tokio_postgres::Error,
+    },
+    /// The primary has committed without waiting for the standby.
+    #[error(
+        "a commit is on the primary alone: somebody has ended its wait for the standby. If the primary is lost before \
+         the standby has caught up, so is the commit"
+    )]
+    Unreplicated,
+    /// Another run owns the slot by now, or this run's lease has run out.
+    #[error("slot {} is not held any more: the lease of run {run} has run out, or another run has taken the slot", slot.0)]
+    SlotLost {
+        /// The slot.
+        slot: Slot,
+        /// The run that held it.
+        run: i32,
+    },
+    /// The lease of this run has run out.
+    #[error("the lease of run {0} has run out: begin a new run")]
+    RunLost(i32),
+    /// The server answers too slowly to keep gaps between requests.
+    #[error(
+        "the database took {} ms to reserve the start of a request, too long to keep the gaps: bring the workers nearer to \
+         it, or give it more power",
+        .0.as_millis()
+    )]
+    Slow(std::time::Duration),
+    /// The server has something that no version of this program writes.
+    #[error("the database is damaged: {0}")]
+    Damaged(String),
+}
+
+impl ClusterError {
+    /// Names what was asked of the server.
+    pub(super) fn query(doing: &'static str) -> impl Fn(tokio_postgres::Error) -> Self {
+        move |source| Self::Query { doing, source }
+    }
+
+    /// Whether another attempt, on another connection, may succeed.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => *refusal == Refusal::InRecovery,
+            Self::Slow(_) => true,
+            Self::Connect { source, .. } | Self::Query { source, .. } => is_passing(source),
+            _ => false,
+        }
+    }
+}
+
+fn is_passing(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        // A server that starts, stops or fails over, or has no place; a conflict between transactions.
+        Some(code) => ["57P", "08", "53", "40"].iter().any(|class| code.code().starts_with(class)),
+        // No answer, or an end of the connection. A password or certificate that is wrong stays wrong.
+        None => error.is_closed() || io_error(error).is_some(),
+    }
+}
+
+/// Returns the error of the system behind an error of the client.
+pub(super) fn io_error(error: &tokio_postgres::Error) -> Option<&std::io::Error> {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if let Some(found) = error.downcast_ref::<std::io::Error>() {
+            // A certificate that is refused is no matter of the network.
+            return found.get_ref().is_none_or(|inner| !inner.is::<rustls::Error>()).then_some(found);
+        }
+        source = error.source();
+    }
+    None
+}

@@ -1,0 +1,42 @@
+//! *How do several processes share one crawl?*
+//!
+//! PostgreSQL holds all that must not be lost or doubted. Processes have no ports and know no peers: all talk goes
+//! through the server. A process that lives is a *run*; runs own *slots* of URLs, each under a *fence* that grows with
+//! every change of owner. A commit names its fence, so a run that was frozen or cut off cannot commit what others own
+//! by now.
+//!
+//! | file | question |
+//! |---|---|
+//! | `address`, `password_file`, `tls` | Where is the server, and how does a process prove who it is? |
+//! | `connection` | How does a process get a session, and get one again? |
+//! | `server_check`, `refusal` | May a crawl be trusted to this server? |
+//! | `schema`, `crawl_name` | Which tables does a crawl have, and how is it made, stopped and dropped? |
+//! | `lease` | Which run may work on which slot, and until when? |
+//! | `address_gaps` | When may the next request to an IP address start? |
+//!
+//! **Invariants.** No two runs hold one slot under one fence. A run takes itself for alive only while the server does.
+//! A commit that is reported as done is on the synchronous standby, too. No password is in an error or a log message.
+//!
+//! `docs/design/cluster.md` gives the reasons.
+
+mod address;
+mod address_gaps;
+mod connection;
+mod crawl_name;
+mod error;
+mod lease;
+mod password_file;
+mod refusal;
+mod schema;
+mod server_check;
+mod tls;
+
+pub use address::{AddressError, ServerAddress};
+pub use address_gaps::{GAP_MARGIN, reserve_starts};
+pub use connection::{Connector, Session};
+pub use crawl_name::CrawlName;
+pub use error::ClusterError;
+pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share};
+pub use refusal::Refusal;
+pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, stop};
+pub use server_check::{ServerFacts, connect_checked};

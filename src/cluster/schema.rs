@@ -1,0 +1,229 @@
+//! The tables of a crawl, and how a crawl is made, joined, stopped and dropped.
+
+use std::num::NonZeroU16;
+
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use super::connection::Session;
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+use super::refusal::Refusal;
+use crate::model::SlotMap;
+
+/// The format of the tables.
+pub const FORMAT: i32 = 1;
+
+/// The tables. What is only under way is not logged: it is gone after a crash.
+const TABLES: &str = "
+CREATE TABLE crawl (
+    one bool PRIMARY KEY DEFAULT true CHECK (one),
+    format int NOT NULL, name text NOT NULL, settings jsonb NOT NULL, rendering text NOT NULL,
+    slots int NOT NULL, turn_pages int NOT NULL, one_copy bool NOT NULL,
+    turn bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0, taken jsonb NOT NULL DEFAULT '{}',
+    judge int, judge_fence bigint NOT NULL DEFAULT 0, granted bigint NOT NULL DEFAULT 0,
+    state text NOT NULL DEFAULT 'running');
+CREATE TABLE run (
+    id serial PRIMARY KEY, name text NOT NULL, version text NOT NULL, until timestamptz NOT NULL,
+    archive text NOT NULL, applied bigint NOT NULL DEFAULT 0, stats jsonb);
+CREATE TABLE slot (
+    slot int PRIMARY KEY, owner int REFERENCES run, fence bigint NOT NULL DEFAULT 0,
+    commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false, counts jsonb);
+CREATE TABLE arrival (run int, first bigint, n int NOT NULL, body bytea NOT NULL, PRIMARY KEY (run, first));
+ALTER TABLE arrival ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE turn (
+    number bigint PRIMARY KEY, first_page bigint UNIQUE NOT NULL, n int NOT NULL, attempt bigint NOT NULL,
+    body bytea NOT NULL);
+ALTER TABLE turn ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE slot_log (slot int, number bigint, body bytea NOT NULL, PRIMARY KEY (slot, number));
+ALTER TABLE slot_log ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE mail (id bigserial PRIMARY KEY, slot int NOT NULL, body bytea NOT NULL);
+CREATE INDEX ON mail (slot, id);
+CREATE TABLE file (run int, serial int, name text NOT NULL, bytes bigint NOT NULL, PRIMARY KEY (run, serial));
+CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);
+CREATE UNLOGGED TABLE turn_open (
+    number bigint, attempt bigint, ranges bigint[] NOT NULL, PRIMARY KEY (number, attempt));
+CREATE UNLOGGED TABLE answer (
+    number bigint, attempt bigint, run int, slots int[] NOT NULL, body bytea NOT NULL,
+    PRIMARY KEY (number, attempt, run));
+";
+
+/// What is fixed when a crawl is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrawlPlan {
+    /// Its name.
+    pub name: CrawlName,
+    /// The settings that its verdicts and its frontier depend on.
+    pub settings: Value,
+    /// How pages become terms.
+    pub rendering: String,
+    /// The division of the URLs.
+    pub slots: NonZeroU16,
+    /// The most pages of a turn.
+    pub turn_pages: i32,
+    /// Whether the crawl may lie on one server alone.
+    pub one_copy: bool,
+}
+
+/// Whether a crawl goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrawlState {
+    /// It does.
+    Running,
+    /// It was stopped: workers end when they see it.
+    Stopped,
+    /// It is complete.
+    Finished,
+}
+
+impl CrawlState {
+    pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
+        match text {
+            "running" => Ok(Self::Running),
+            "stopped" => Ok(Self::Stopped),
+            "finished" => Ok(Self::Finished),
+            other => Err(ClusterError::Damaged(format!("a crawl has the state '{other}'"))),
+        }
+    }
+}
+
+/// A crawl as the database has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrawlRow {
+    /// What was fixed when it was made.
+    pub plan: CrawlPlan,
+    /// Whether it goes on.
+    pub state: CrawlState,
+    /// Turns so far.
+    pub turn: i64,
+    /// Judged pages so far.
+    pub pages: i64,
+}
+
+impl CrawlRow {
+    /// Returns the division of the URLs.
+    pub fn slot_map(&self) -> SlotMap {
+        SlotMap::new(self.plan.slots)
+    }
+}
+
+/// Makes a crawl, or joins the one that has been made by the same plan. Has the session use it.
+///
+/// # Errors
+/// [`Refusal::OtherCrawl`] if there is a crawl of that name by another plan.
+pub async fn init(session: &mut Session, plan: &CrawlPlan) -> Result<CrawlRow, ClusterError> {
+    let doing = ClusterError::query("make the tables of the crawl");
+    let transaction = session.begin().await?;
+    // Two workers that make one crawl at once: the second one waits, and joins.
+    let lock = "SELECT pg_advisory_xact_lock(hashtext('ndcrawl'), hashtext($1))";
+    transaction.sql().execute(lock, &[&plan.name.text()]).await.map_err(&doing)?;
+    let schema = plan.name.schema();
+    let is_there = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
+    let row = transaction.sql().query_one(is_there, &[&schema]).await.map_err(&doing)?;
+    if !row.try_get::<_, bool>(0).map_err(&doing)? {
+        let made = format!("CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}; {TABLES}");
+        transaction.sql().batch_execute(&made).await.map_err(&doing)?;
+        let (settings, slots) = (plan.settings.to_string(), i32::from(plan.slots.get()));
+        transaction
+            .sql()
+            .execute(
+                "INSERT INTO crawl (format, name, settings, rendering, slots, turn_pages, one_copy) \
+                 VALUES ($1, $2, $3::text::jsonb, $4, $5, $6, $7)",
+                &[&FORMAT, &plan.name.text(), &settings, &plan.rendering, &slots, &plan.turn_pages, &plan.one_copy],
+            )
+            .await
+            .map_err(&doing)?;
+        let rows = "INSERT INTO slot (slot) SELECT generate_series(0, $1::int - 1)";
+        transaction.sql().execute(rows, &[&slots]).await.map_err(&doing)?;
+    }
+    transaction.commit().await?;
+    let crawl = open(session, &plan.name).await?;
+    match difference(&crawl.plan, plan) {
+        None => Ok(crawl),
+        Some(difference) => Err(Refusal::OtherCrawl { name: plan.name.to_string(), difference }.into()),
+    }
+}
+
+fn difference(there: &CrawlPlan, wanted: &CrawlPlan) -> Option<&'static str> {
+    let differences = [
+        ("rendering", there.rendering != wanted.rendering),
+        ("number of slots", there.slots != wanted.slots),
+        ("size of turns", there.turn_pages != wanted.turn_pages),
+        ("number of copies", there.one_copy != wanted.one_copy),
+        ("configuration", there.settings != wanted.settings),
+    ];
+    differences.into_iter().find_map(|(name, differs)| differs.then_some(name))
+}
+
+/// Opens a crawl. Has the session use it.
+pub async fn open(session: &Session, name: &CrawlName) -> Result<CrawlRow, ClusterError> {
+    let doing = ClusterError::query("open the crawl");
+    session.use_crawl(name).await?;
+    let is_there = "SELECT to_regclass($1) IS NOT NULL";
+    let table = format!("{}.crawl", name.schema());
+    let row = session.client().query_one(is_there, &[&table]).await.map_err(&doing)?;
+    if !row.try_get::<_, bool>(0).map_err(&doing)? {
+        return Err(Refusal::NoCrawl(name.to_string()).into());
+    }
+    // A newer format may have other columns.
+    let row = session.client().query_one("SELECT format FROM crawl", &[]).await.map_err(&doing)?;
+    let found: i32 = row.try_get(0).map_err(&doing)?;
+    if found != FORMAT {
+        return Err(Refusal::Format { name: name.to_string(), found, ours: FORMAT }.into());
+    }
+    let columns = "SELECT settings::text, rendering, slots, turn_pages, one_copy, state, turn, pages FROM crawl";
+    let row = session.client().query_one(columns, &[]).await.map_err(&doing)?;
+    crawl_row(name, &row)
+}
+
+fn crawl_row(name: &CrawlName, row: &Row) -> Result<CrawlRow, ClusterError> {
+    let doing = ClusterError::query("read the row of the crawl");
+    let settings: String = row.try_get(0).map_err(&doing)?;
+    let slots: i32 = row.try_get(2).map_err(&doing)?;
+    let damaged = |what: &str| ClusterError::Damaged(format!("the crawl '{name}' has {what}"));
+    let slots = u16::try_from(slots).ok().and_then(NonZeroU16::new);
+    Ok(CrawlRow {
+        plan: CrawlPlan {
+            name: name.clone(),
+            settings: serde_json::from_str(&settings).map_err(|_| damaged("settings that are no JSON"))?,
+            rendering: row.try_get(1).map_err(&doing)?,
+            slots: slots.ok_or_else(|| damaged("an impossible number of slots"))?,
+            turn_pages: row.try_get(3).map_err(&doing)?,
+            one_copy: row.try_get(4).map_err(&doing)?,
+        },
+        state: CrawlState::parse(row.try_get(5).map_err(&doing)?)?,
+        turn: row.try_get(6).map_err(&doing)?,
+        pages: row.try_get(7).map_err(&doing)?,
+    })
+}
+
+/// Stops a crawl: its workers end when they renew their leases.
+pub async fn stop(session: &mut Session, name: &CrawlName) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("stop the crawl");
+    open(session, name).await?;
+    let transaction = session.begin().await?;
+    let statement = "UPDATE crawl SET state = 'stopped' WHERE state = 'running'";
+    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    transaction.commit().await
+}
+
+/// Drops a crawl with all its tables.
+///
+/// # Errors
+/// [`Refusal::AtWork`] if a run is alive.
+pub async fn drop_crawl(session: &mut Session, name: &CrawlName) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("drop the crawl");
+    open(session, name).await?;
+    let transaction = session.begin().await?;
+    // No run begins between the look and the end.
+    transaction.sql().batch_execute("LOCK TABLE run IN EXCLUSIVE MODE").await.map_err(&doing)?;
+    let alive = "SELECT count(*) FROM run WHERE until > clock_timestamp()";
+    let row = transaction.sql().query_one(alive, &[]).await.map_err(&doing)?;
+    let runs: i64 = row.try_get(0).map_err(&doing)?;
+    if runs > 0 {
+        return Err(Refusal::AtWork { name: name.to_string(), runs }.into());
+    }
+    let statement = format!("DROP SCHEMA {} CASCADE", name.schema());
+    transaction.sql().batch_execute(&statement).await.map_err(&doing)?;
+    transaction.commit().await
+}

@@ -1,0 +1,52 @@
+//! Several processes that share a crawl, on real database servers.
+
+mod connection;
+mod failover;
+mod gaps;
+mod lease;
+mod schema;
+mod servers;
+
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use ndcrawl::cluster::{ClusterError, Connector, CrawlName, CrawlPlan, Run, RunDescription, Session, init};
+
+use servers::LocalServers;
+
+/// A plan with this many slots.
+fn plan(name: &str, slots: u16) -> CrawlPlan {
+    CrawlPlan {
+        name: CrawlName::parse(name).unwrap(),
+        settings: serde_json::json!({"threshold": 0.8}),
+        rendering: "1".to_owned(),
+        slots: NonZeroU16::new(slots).unwrap(),
+        turn_pages: 256,
+        one_copy: false,
+    }
+}
+
+/// A session that uses a crawl, which is made if need be.
+async fn session(servers: &LocalServers, plan: &CrawlPlan) -> Session {
+    let mut session = Connector::new(servers.address()).connect().await.unwrap();
+    init(&mut session, plan).await.unwrap();
+    session
+}
+
+/// A run with an archive of its own.
+async fn begin(session: &mut Session, name: &str, ttl: Duration) -> Result<Run, ClusterError> {
+    let description =
+        RunDescription { name: name.to_owned(), version: "0".to_owned(), archive: format!("here:/archive/{name}") };
+    Run::begin(session, &description, ttl).await
+}
+
+/// An error with all its causes, as people and logs may see it.
+fn everything(error: &ClusterError) -> String {
+    let mut text = format!("{error} {error:?}");
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        text = format!("{text} {error} {error:?}");
+        source = error.source();
+    }
+    text
+}
