@@ -18,6 +18,7 @@ fn main() {
         ("can_serve_sites", can_fetch_sites && has("nginx") && has("python3")),
         ("can_use_axe", env::var_os("AXE_FOLDER").is_some() && has("node") && has("chromium")),
         ("has_chromium", has("chromium")),
+        ("has_moto", has("moto_server")),
         ("has_nginx", has("nginx")),
         ("has_postgres", has("initdb") || has_debian_postgres()),
         ("has_python3", has("python3")),

@@ -8,8 +8,9 @@
 //! |---|---|---|
 //! | none | [`model`], [`focus`] | the values that the rooms exchange; how pages compare with a topic |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
-//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `pipeline`, `crawl` | the crawler as a library |
+//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `objects`, `pipeline`, `crawl` | the crawler as a library |
 //! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
+//! | `s3` | in `objects` | exports to S3, inputs from there |
 //! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
@@ -24,7 +25,7 @@
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
-//! detect  focus  frontier  fetch  store
+//! detect  focus  frontier  fetch  store  objects
 //! index  similarity  html_writer  pagetext  dust
 //! model  seeded
 //! ```
@@ -67,6 +68,8 @@ pub mod dust;
 pub mod fetch;
 #[cfg(feature = "crawl")]
 pub mod frontier;
+#[cfg(feature = "crawl")]
+pub mod objects;
 #[cfg(feature = "crawl")]
 pub mod pipeline;
 #[cfg(feature = "crawl")]

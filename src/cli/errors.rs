@@ -10,6 +10,7 @@ use crate::crawl::CrawlError;
 use crate::detect::DetectError;
 use crate::export::ExportError;
 use crate::frontier::FrontierError;
+use crate::objects::ObjectUrl;
 use crate::pipeline::{PipelineError, ReferenceCrawlsError};
 use crate::report::ReportError;
 use crate::store;
@@ -207,8 +208,22 @@ pub(super) fn export_error(error: ExportError) -> CliError {
         ExportError::Write { .. } => {
             let full = matches!(error.write_kind(), Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
             let code = if full { exit::DISK_FULL } else { exit::USAGE };
-            CliError::new(code, error.to_string()).with_hint("choose another file with -o FILE")
+            CliError::new(code, error.to_string()).with_hint(write_hint(&error))
         }
+    }
+}
+
+/// Returns what to do about an export that cannot be written.
+fn write_hint(error: &ExportError) -> &'static str {
+    match (error, error.write_kind()) {
+        (ExportError::Write { path, .. }, kind) if ObjectUrl::of(path).is_some() => match kind {
+            Some(ErrorKind::NotFound) => "create the bucket first: export does not",
+            Some(ErrorKind::DirectoryNotEmpty) => {
+                "something is there already: give -o an address below which nothing is"
+            }
+            _ => "nothing that is not whole can be seen; run the command again to begin anew",
+        },
+        _ => "choose another file with -o FILE",
     }
 }
 

@@ -15,7 +15,8 @@
 //! | [`cdxj`] | a CDXJ index of the crawl's own archive | pywb |
 //! | [`rates`] | duplicate rates by host as CSV | spreadsheets |
 //!
-//! An export is written to `NAME.open` and renamed to `NAME` when it is complete.
+//! An export is written to `NAME.open` and renamed to `NAME` when it is complete. An object of a bucket appears when it is
+//! complete; a folder below `s3://` is uploaded by [`ObjectFolder`] from a folder on this machine.
 
 mod cdxj;
 mod columns;
@@ -28,6 +29,7 @@ mod host_blocks;
 mod index;
 mod jsonl;
 mod markdown;
+mod object_folder;
 mod output;
 mod pages;
 mod parquet;
@@ -46,6 +48,7 @@ pub use dataset::dataset;
 pub use error::{ExportError, Result};
 pub use jsonl::{Compression, jsonl};
 pub use markdown::markdown;
+pub use object_folder::{ObjectFolder, in_scratch_folder};
 pub use output::{ExportCounts, Output};
 pub use pages::ExportSource;
 pub use parquet::parquet;

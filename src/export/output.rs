@@ -1,10 +1,11 @@
-//! Writes an export to a file, renamed into place when complete, or to a stream.
+//! Writes an export to a file, renamed into place when complete, to an object of a bucket, or to a stream.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::model::PageLine;
+use crate::objects::{Bucket, ObjectUrl, ObjectWriter};
 
 use super::error::{ExportError, Result};
 
@@ -28,7 +29,7 @@ impl ExportCounts {
     }
 }
 
-/// The destination of an export. Dropping an unfinished file removes it.
+/// The destination of an export. Dropping an unfinished file removes it; an unfinished object never appears.
 pub struct Output {
     to: Option<BufWriter<To>>,
     bytes: u64,
@@ -37,6 +38,7 @@ pub struct Output {
 
 enum To {
     File(File),
+    Object(Box<ObjectWriter>),
     Stream(Box<dyn Write + Send>),
 }
 
@@ -55,6 +57,20 @@ impl Output {
         }
         let file = File::create(open_name(path)).map_err(error)?;
         Ok(Self { to: Some(BufWriter::with_capacity(64 * 1024, To::File(file))), bytes: 0, path: path.to_owned() })
+    }
+
+    /// Opens an object, which appears when it is [finished](Self::finish).
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn object(url: &ObjectUrl) -> Result<Self> {
+        let path = PathBuf::from(url.to_string());
+        match Bucket::open(url).and_then(|bucket| ObjectWriter::create(&bucket, url)) {
+            Ok(writer) => {
+                Ok(Self { to: Some(BufWriter::with_capacity(64 * 1024, To::Object(Box::new(writer)))), bytes: 0, path })
+            }
+            Err(source) => Err(ExportError::Write { path, source }),
+        }
     }
 
     /// Wraps a stream, called `name` in errors.
@@ -105,11 +121,14 @@ impl Output {
     fn settle(&mut self) -> io::Result<()> {
         let Some(to) = &mut self.to else { return Ok(()) };
         to.flush()?;
-        if let To::File(file) = to.get_ref() {
-            file.sync_all()?;
-            fs::rename(open_name(&self.path), &self.path)?;
+        match to.get_mut() {
+            To::File(file) => {
+                file.sync_all()?;
+                fs::rename(open_name(&self.path), &self.path)
+            }
+            To::Object(object) => object.finish(),
+            To::Stream(_) => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -140,6 +159,7 @@ impl Write for To {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             To::File(file) => file.write(bytes),
+            To::Object(object) => object.write(bytes),
             To::Stream(stream) => stream.write(bytes),
         }
     }
@@ -147,6 +167,7 @@ impl Write for To {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             To::File(file) => file.flush(),
+            To::Object(object) => object.flush(),
             To::Stream(stream) => stream.flush(),
         }
     }

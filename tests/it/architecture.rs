@@ -205,10 +205,11 @@ fn no_two_files_import_each_other() {
 }
 
 /// The only rooms that may name these crates or macros.
-const SOLE_USERS: [(&str, &[&str]); 7] = [
+const SOLE_USERS: [(&str, &[&str]); 8] = [
     (r"\bsled::", &["store"]),
     (r"\breqwest::", &["fetch"]),
     (r"\btokio_postgres", &["cluster"]),
+    (r"\bobject_store::", &["objects"]),
     (r"\bclap::", &["cli"]),
     (r"\banyhow::", &["cli"]),
     (r"\bprintln!|\beprintln!|\bprint!|\beprint!", &["cli"]),

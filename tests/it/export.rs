@@ -585,4 +585,6 @@ fn pywb_replays_a_stored_page() {
         replay.arg("chromium");
     }
     println!("{}", run(&mut replay));
+    export(&place, &["-o", "pages.wacz"]).expect_code(0);
+    println!("{}", run(script("replay.py").arg(place.path("")).arg("pages.wacz")));
 }

@@ -37,6 +37,7 @@
 //! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
 //! | `cookies` | pages behind a login |
 //! | `sitemaps` | crawls of what sitemaps list, and nothing else |
+//! | `s3` | exports to a bucket and inputs from there, with a server that is cut off (feature `s3`) |
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
@@ -114,6 +115,8 @@ mod report;
 mod rests;
 mod revision;
 mod rows;
+#[cfg(feature = "s3")]
+mod s3;
 mod sampling;
 mod secure_web;
 mod sitemaps;

@@ -44,6 +44,7 @@ impl Need {
             Program(name @ ("warcio" | "pywb" | "wacz")) | PythonModule(name) => {
                 format!("pip install {}", name.replace('_', "-"))
             }
+            Program("moto_server") => "pip install 'moto[server,s3]'".to_owned(),
             Program(name) => format!("apt-get install {name}"),
             Corpora => "put the folder `shared` beside the checkout".to_owned(),
             Axe => {

@@ -1,9 +1,10 @@
-"""Replays a page of a WARC file with pywb, by the index that was exported with it.
+"""Replays a page of a WARC file with pywb, by the index that was exported with it, or of a WACZ file.
 
 usage: replay.py FOLDER NAME [BROWSER]
 
-FOLDER holds NAME.warc.gz and NAME.cdxj. Every URL of the index is asked for; with a BROWSER, headless
-Chromium, one of them is also shown, and what it shows has the title that the page has.
+FOLDER holds NAME.warc.gz and NAME.cdxj, or NAME is that of a file that ends in .wacz, which wb-manager takes in. Every
+URL of the index, or of the list of pages, is asked for; with a BROWSER, headless Chromium, one of them is also shown, and
+what it shows has the title that the page has.
 """
 
 import json
@@ -16,12 +17,20 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+import zipfile
 
 FOLDER, NAME = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 MOST = 40
 
 
 def entries():
+    if NAME.endswith(".wacz"):
+        with zipfile.ZipFile(FOLDER / NAME) as packed:
+            lines = packed.read("pages/pages.jsonl").decode().splitlines()
+        for page in map(json.loads, lines[1:]):
+            moment = re.sub(r"[^0-9]", "", page["ts"])[:14]
+            yield moment, {"url": page["url"], "status": "200", "mime": "text/html"}
+        return
     for line in open(FOLDER / f"{NAME}.cdxj", encoding="utf-8"):
         _, moment, fields = line.split(" ", 2)
         yield moment, json.loads(fields)
@@ -77,7 +86,13 @@ def replay(port, browser):
 
 with tempfile.TemporaryDirectory() as folder:
     # Without frames the page is what the browser shows.
-    config = {"framed_replay": False, "collections": {"pages": {"index_paths": str(FOLDER / f"{NAME}.cdxj"), "archive_paths": f"{FOLDER}/"}}}
+    config = {"framed_replay": False}
+    if NAME.endswith(".wacz"):
+        for command in (["init", "pages"], ["add", "--unpack-wacz", "pages", str(FOLDER / NAME)]):
+            subprocess.run(["wb-manager", *command], cwd=folder, check=True, capture_output=True)
+    else:
+        paths = {"index_paths": str(FOLDER / f"{NAME}.cdxj"), "archive_paths": f"{FOLDER}/"}
+        config["collections"] = {"pages": paths}
     pathlib.Path(folder, "config.yaml").write_text(json.dumps(config))
     port = free_port()
     server = subprocess.Popen(

@@ -13,7 +13,7 @@ use super::value_enums::SameUrlChoice;
 /// The arguments of `dedup`.
 #[derive(Debug, Args)]
 pub struct DedupArguments {
-    /// Files (WARC, WACZ, ARC, WET, Parquet, JSON, CSV, HTML, text), folders of these, or - for stdin
+    /// Files (WARC, WACZ, ARC, WET, Parquet, JSON, CSV, HTML, text), folders of these, s3://BUCKET/NAME, or - for stdin
     #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
     /// Folders: a page has its path, appended to URL, as its URL

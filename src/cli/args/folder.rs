@@ -63,7 +63,7 @@ pub struct ExportArguments {
     /// Output format [default: that of FILE's name, as in pages.parquet]
     #[arg(long)]
     pub format: Option<ExportFormat>,
-    /// Write to FILE; - is stdout [default: a file in DIR]
+    /// Write to FILE or s3://BUCKET/NAME; - is stdout [default: a file in DIR]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Export pages of these outcomes only, or all [default: stored; csv, cdxj: all]

@@ -19,9 +19,11 @@ use crate::cli::status_file::{RunState, StatusFile};
 use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::export::{
-    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, Output, RateKey, Selection, TextColumns,
+    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder, Output, RateKey, Selection,
+    TextColumns,
 };
 use crate::model::OutcomeKind;
+use crate::objects::ObjectUrl;
 use crate::store;
 
 /// The value of `--outcome` for all outcomes.
@@ -135,13 +137,22 @@ fn written(
     let tally = match format {
         ExportFormat::Parquet => export::parquet(source, columns(arguments), output(file)?),
         ExportFormat::Jsonl => export::jsonl(source, columns(arguments), compression(file), output(file)?),
-        ExportFormat::Dataset => export::dataset(source, columns(arguments), file, arguments.shard_size.0),
-        ExportFormat::Markdown => export::markdown(source, file),
+        ExportFormat::Dataset => {
+            folder(file, |folder| export::dataset(source, columns(arguments), folder, arguments.shard_size.0))
+        }
+        ExportFormat::Markdown => folder(file, |folder| export::markdown(source, folder)),
         ExportFormat::Warc => {
-            let index = if is_stdout(file) { None } else { Some(Output::file(&index_of(file))?) };
+            let index = if is_stdout(file) { None } else { Some(output(&index_of(file))?) };
             export::warc(source, archive_compression(file), output(file)?, index)
         }
-        ExportFormat::Wacz => export::wacz(source, file),
+        ExportFormat::Wacz => match ObjectUrl::of(file) {
+            Some(_) => export::in_scratch_folder(
+                "pages.wacz",
+                |packed| export::wacz(source, packed),
+                |packed| output(file)?.copy_of(packed),
+            ),
+            None => export::wacz(source, file),
+        },
         ExportFormat::Cdxj => export::cdxj(source, output(file)?),
         ExportFormat::Csv => {
             let by = match arguments.by {
@@ -173,7 +184,21 @@ fn is_stdout(file: &Path) -> bool {
 }
 
 fn output(file: &Path) -> Result<Output, ExportError> {
-    if is_stdout(file) { Ok(Output::stream("standard output", io::stdout())) } else { Output::file(file) }
+    match ObjectUrl::of(file) {
+        Some(url) => Output::object(&url),
+        None if is_stdout(file) => Ok(Output::stream("standard output", io::stdout())),
+        None => Output::file(file),
+    }
+}
+
+/// Writes a folder, be it on a disk or in a bucket.
+fn folder(
+    target: &Path,
+    write: impl FnOnce(&Path) -> Result<ExportCounts, ExportError>,
+) -> Result<ExportCounts, ExportError> {
+    let Some(url) = ObjectUrl::of(target) else { return write(target) };
+    let objects = ObjectFolder::begin(&url)?;
+    export::in_scratch_folder("export", write, |folder| objects.upload(folder))
 }
 
 /// Returns the compression for the name of a file.
@@ -211,6 +236,10 @@ fn expect_free_folder(format: ExportFormat, folder: &Path) -> Result<(), CliErro
         };
         return Err(CliError::usage(format!("--format {name} writes a folder, not standard output"))
             .with_hint(format!("give -o a folder, or use {other}")));
+    }
+    if ObjectUrl::of(folder).is_some() {
+        // Whoever begins to upload looks.
+        return Ok(());
     }
     let is_taken = match std::fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),

@@ -6,7 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::{CanonicalUrl, Fetched};
+use crate::objects::{Bucket, ObjectUrl};
 
+use super::objects::InputObject;
 use super::stream::Stream;
 use super::{IgnoredFile, InputItem, Items, Options, SourceFile, open, opened, parquet, read, unopened, wacz};
 
@@ -31,10 +33,11 @@ struct Source {
     kind: SourceKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum SourceKind {
     /// A file of so many bytes.
     File(u64),
+    Object(InputObject),
     Stream,
     /// A symbolic link, or a device.
     Other(&'static str),
@@ -83,12 +86,33 @@ impl Inputs {
             self.push(path.to_owned(), String::new(), true, SourceKind::Stream);
             return Ok(());
         }
+        if let Some(url) = ObjectUrl::of(path) {
+            return self.add_objects(&url);
+        }
         let about = fs::metadata(path)?;
         if about.is_dir() {
             return self.walk(path, "");
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.push(path.to_owned(), name, true, SourceKind::File(about.len()));
+        Ok(())
+    }
+
+    /// Adds an object, or those below the address in the order of their keys.
+    fn add_objects(&mut self, url: &ObjectUrl) -> io::Result<()> {
+        let bucket = Bucket::open(url)?;
+        for object in bucket.find(url)? {
+            let is_named = object.url == *url;
+            let key = object.url.key.as_str();
+            let below = match is_named {
+                true => key.rsplit('/').next().unwrap_or(key).to_owned(),
+                false => key[url.key.len()..].trim_start_matches('/').to_owned(),
+            };
+            let (path, size) = (PathBuf::from(object.url.to_string()), object.size);
+            self.bytes = self.bytes.map(|bytes| bytes + size);
+            let kind = SourceKind::Object(InputObject { bucket: bucket.clone(), object });
+            self.files.push(Source { path, below, is_named, kind });
+        }
         Ok(())
     }
 
@@ -126,7 +150,7 @@ impl Source {
     fn items<'a>(&'a self, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
         let before = bytes.load(Ordering::Relaxed);
         self.read(options, bytes).unwrap_or_else(|item| {
-            if let SourceKind::File(length) = self.kind {
+            if let Some(length) = self.kind.length() {
                 // What need not be read is done with, too.
                 bytes.store(before + length, Ordering::Relaxed);
             }
@@ -139,10 +163,11 @@ impl Source {
 
     fn read<'a>(&'a self, options: &'a Options, bytes: &'a AtomicU64) -> Result<Items<'a>, InputItem> {
         let file = self.file();
-        match self.kind {
+        match &self.kind {
+            SourceKind::Object(object) => object.items(file, options, bytes),
             SourceKind::Other(what) => Err(InputItem::Ignored(IgnoredFile { place: file.place, what })),
             SourceKind::File(_) if parquet::is_parquet(&self.path).is_ok_and(|is| is) => {
-                Ok(opened(&file.place, "Parquet", parquet::rows(&self.path, options, bytes)))
+                Ok(opened(&file.place, "Parquet", parquet::rows(&self.path, &file.place, options, bytes)))
             }
             SourceKind::File(_) if wacz::is_zip_file(&self.path).is_ok_and(|is| is) => {
                 wacz::items(file, &self.path, options, bytes)
@@ -155,15 +180,35 @@ impl Source {
     }
 
     fn file(&self) -> SourceFile {
-        let modified = fs::metadata(&self.path).and_then(|about| about.modified()).ok();
-        let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        let modified = match &self.kind {
+            SourceKind::Object(InputObject { object, .. }) => Some(object.modified),
+            _ => modified(&self.path),
+        };
         SourceFile {
             place: self.path.display().to_string(),
             below: Some(self.below.clone()),
-            modified: since_1970.and_then(|time| i64::try_from(time.as_millis()).ok()),
+            modified,
             is_named: self.is_named,
         }
     }
+}
+
+impl SourceKind {
+    /// Returns the bytes, unless they are known at the end only.
+    fn length(&self) -> Option<u64> {
+        match self {
+            SourceKind::File(length) => Some(*length),
+            SourceKind::Object(InputObject { object, .. }) => Some(object.size),
+            SourceKind::Stream | SourceKind::Other(_) => None,
+        }
+    }
+}
+
+/// Returns when a file was changed, in milliseconds since 1970.
+fn modified(path: &Path) -> Option<i64> {
+    let modified = fs::metadata(path).and_then(|about| about.modified()).ok()?;
+    let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since_1970.as_millis()).ok()
 }
 
 /// Reads a file that is one page.

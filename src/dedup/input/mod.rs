@@ -21,6 +21,7 @@ mod json_fields;
 mod json_objects;
 mod jsonl;
 mod members;
+mod objects;
 mod parquet;
 mod parquet_columns;
 mod records;
@@ -264,7 +265,7 @@ fn damaged<'a>(place: &str, why: &dyn std::fmt::Display) -> Items<'a> {
 /// Reads a Parquet file.
 #[cfg(any(test, fuzzing))]
 pub(super) fn parquet_rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
-    parquet::rows(path, options, bytes)
+    parquet::rows(path, &path.display().to_string(), options, bytes)
 }
 
 /// Reads rows in the format of this number.

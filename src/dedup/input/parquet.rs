@@ -37,10 +37,11 @@ pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
 }
 
 /// Reads the pages of a file in order. Counts bytes read in `bytes`, by row groups.
-pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
-    match Table::open(path, options, bytes) {
+/// `place` is the name of the file in messages.
+pub(super) fn rows<'a>(path: &Path, place: &str, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
+    match Table::open(path, place, options, bytes) {
         Ok(table) => Box::new(table),
-        Err(why) => damaged(&path.display().to_string(), &why),
+        Err(why) => damaged(place, &why),
     }
 }
 
@@ -85,7 +86,7 @@ struct Group {
 type Cells = ([Option<ParquetCell>; 5], Option<Value>);
 
 impl<'a> Table<'a> {
-    fn open(path: &Path, options: &'a Options, bytes: &'a AtomicU64) -> Result<Self, ParquetError> {
+    fn open(path: &Path, place: &str, options: &'a Options, bytes: &'a AtomicU64) -> Result<Self, ParquetError> {
         let file = File::open(path)?;
         let reader = unharmed(|| SerializedFileReader::new(file))?;
         let fields = RowFields::new(options);
@@ -93,7 +94,7 @@ impl<'a> Table<'a> {
         let columns = Columns::find(schema, &fields, options)?;
         let kept = kept_schema(schema, &fields)?;
         Ok(Self {
-            file: path.display().to_string().into(),
+            file: place.into(),
             options,
             fields,
             bytes,
@@ -346,7 +347,7 @@ mod tests {
         let path = folder.path().join("pages.parquet");
         std::fs::write(&path, bytes).unwrap();
         assert!(is_parquet(&path).unwrap());
-        rows(&path, &options(), &AtomicU64::new(0)).collect()
+        rows(&path, "input", &options(), &AtomicU64::new(0)).collect()
     }
 
     #[test]
@@ -411,7 +412,7 @@ mod tests {
             InputItem::Answer(document) => *document,
             other => panic!("{other:?}"),
         };
-        rows(&path, options, &AtomicU64::new(0)).map(document).collect()
+        rows(&path, "pages.parquet", options, &AtomicU64::new(0)).map(document).collect()
     }
 
     fn bodies(documents: &[InputDocument]) -> Vec<(String, String)> {
@@ -517,7 +518,8 @@ mod tests {
         let refused = |change: fn(&mut Options)| {
             let mut options = options();
             change(&mut options);
-            let [InputItem::Damaged(damage)] = &rows(&path, &options, &AtomicU64::new(0)).collect::<Vec<_>>()[..]
+            let [InputItem::Damaged(damage)] =
+                &rows(&path, "input", &options, &AtomicU64::new(0)).collect::<Vec<_>>()[..]
             else {
                 panic!("not refused")
             };

@@ -58,7 +58,7 @@ impl<R: Read> Read for Checking<R> {
 /// Reads the files in a zip file, in the order of its directory. An error is the only item of a file that has none.
 pub(super) fn items<'a>(
     file: SourceFile,
-    path: &'a Path,
+    path: &Path,
     options: &'a Options,
     bytes: &'a AtomicU64,
 ) -> Result<Items<'a>, InputItem> {
