@@ -10,18 +10,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, VecContainer};
 use ndcrawl::detect::{Decider, Options};
-use ndcrawl::model::{Detector, Digest, Normalizer, PageId, PageInput, Verdict, WantedOrder};
-use ndcrawl::pagetext::{self, PageReader};
+use ndcrawl::model::{Detector, PageInput, Verdict};
 use rustix::time::{ClockId, clock_gettime};
 
-#[path = "shared/html.rs"]
-mod html;
+#[path = "shared/real_pages.rs"]
+mod real_pages;
 
 /// Pages of a row of the table.
 const STEP: usize = 10_000;
@@ -36,10 +34,7 @@ fn main() {
         [folder, "--most", most] => (PathBuf::from(folder), most.parse().unwrap()),
         _ => return println!("cargo bench --bench decisions -- DIR [--most N]"),
     };
-    let mut files = html::html_files(&folder);
-    shuffle(&mut files);
-    files.truncate(most);
-    let pages = rendered(&folder, &files);
+    let pages = real_pages::in_random_order(&folder, most);
     println!("{} pages\n", pages.len());
     println!("| contender | pages | mean | p99 | stored |\n|---|---|---|---|---|");
     let default = Options::of(Detector::Mwo);
@@ -122,58 +117,6 @@ impl<'a> Table<'a> {
         let mean = micros(times.iter().sum::<Duration>()) / times.len() as f64;
         let p99 = micros(times[times.len() * 99 / 100]);
         println!("| {} | {} | {mean:.0} µs | {p99:.0} µs | {} |", self.name, self.pages, self.stored);
-    }
-}
-
-/// Renders pages on all cores. A site is a host.
-fn rendered(folder: &Path, files: &[PathBuf]) -> Vec<PageInput> {
-    let order = WantedOrder { shingles: true, ..WantedOrder::default() };
-    let reader = PageReader::new(pagetext::Options { order, ..pagetext::Options::default() }, Normalizer::default());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(number) else { return done };
-            done.push((number, input(folder, file, &reader)));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut done: Vec<(usize, PageInput)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    });
-    done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, page)| page).collect()
-}
-
-fn input(folder: &Path, file: &Path, reader: &PageReader) -> PageInput {
-    let fetched = html::page(file);
-    let rendered = reader.render(&fetched);
-    let site = file.strip_prefix(folder).unwrap().components().next().unwrap();
-    let number = |number: u32, byte: &u8| number.wrapping_mul(31).wrapping_add((*byte).into());
-    let group = site.as_os_str().as_encoded_bytes().iter().fold(0, number);
-    PageInput {
-        page: PageId::new("bench", fetched.url.as_str(), 0),
-        group,
-        body_digest: Digest::of(&fetched.body),
-        text_digest: rendered.text_digest,
-        terms: rendered.terms,
-        order: rendered.order,
-        renews: None,
-        rank: 0,
-    }
-}
-
-/// Shuffles alike on every machine.
-fn shuffle<T>(items: &mut [T]) {
-    let mut state = 1_u64;
-    for place in (1..items.len()).rev() {
-        // SplitMix64.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        items.swap(place, ((mixed ^ (mixed >> 31)) % (place as u64 + 1)) as usize);
     }
 }
 
