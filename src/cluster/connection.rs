@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Transaction};
 
@@ -97,6 +98,7 @@ pub struct Session {
     client: Client,
     /// Whether a commit has not waited for the standby.
     unreplicated: Arc<AtomicBool>,
+    news: Arc<Notify>,
     driver: JoinHandle<()>,
 }
 
@@ -107,8 +109,9 @@ impl Session {
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let unreplicated = Arc::new(AtomicBool::new(false));
-        let driver = tokio::spawn(drive(connection, Arc::clone(&unreplicated)));
-        Self { client, unreplicated, driver }
+        let news = Arc::new(Notify::new());
+        let driver = tokio::spawn(drive(connection, Arc::clone(&unreplicated), Arc::clone(&news)));
+        Self { client, unreplicated, news, driver }
     }
 
     /// The client, for reading.
@@ -120,6 +123,19 @@ impl Session {
     pub async fn use_crawl(&self, name: &CrawlName) -> Result<(), ClusterError> {
         let statement = format!("SET search_path = {}", name.schema());
         self.client.batch_execute(&statement).await.map_err(ClusterError::query("choose the crawl"))
+    }
+
+    /// Has the judge of the crawl wake this session.
+    pub async fn listen(&self, name: &CrawlName) -> Result<(), ClusterError> {
+        let statement = format!("LISTEN {}", name.schema());
+        self.client.batch_execute(&statement).await.map_err(ClusterError::query("listen to the judge"))
+    }
+
+    /// Waits until the judge has told something since the last call, for at most this time. Look into the log in any
+    /// case: news are lost with a connection.
+    pub async fn wait_for_news(&self, longest: Duration) {
+        // Either end is a reason to look.
+        let _ = tokio::time::timeout(longest, self.news.notified()).await;
     }
 
     /// Begins a transaction. End it with [`OpenTransaction::commit`].
@@ -147,6 +163,12 @@ impl<'a> OpenTransaction<'a> {
         &self.transaction
     }
 
+    /// Wakes all sessions that listen, once the transaction is committed.
+    pub(super) async fn tell(&self) -> Result<(), ClusterError> {
+        let statement = "SELECT pg_notify(current_schema(), '')";
+        self.transaction.execute(statement, &[]).await.map(drop).map_err(ClusterError::query("tell the news"))
+    }
+
     /// Commits.
     ///
     /// # Errors
@@ -160,7 +182,7 @@ impl<'a> OpenTransaction<'a> {
 }
 
 /// Moves messages between client and server until the connection ends.
-async fn drive<S, T>(mut connection: Connection<S, T>, unreplicated: Arc<AtomicBool>)
+async fn drive<S, T>(mut connection: Connection<S, T>, unreplicated: Arc<AtomicBool>, news: Arc<Notify>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
@@ -172,6 +194,7 @@ where
                 unreplicated.store(true, Ordering::Release);
             }
             Ok(AsyncMessage::Notice(notice)) => tracing::debug!("notice of the database: {}", notice.message()),
+            Ok(AsyncMessage::Notification(_)) => news.notify_one(),
             Ok(_) => {}
             Err(error) => {
                 tracing::debug!("connection to the database ended: {error}");

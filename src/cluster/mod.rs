@@ -12,31 +12,42 @@
 //! | `server_check`, `refusal` | May a crawl be trusted to this server? |
 //! | `schema`, `crawl_name` | Which tables does a crawl have, and how is it made, stopped and dropped? |
 //! | `lease` | Which run may work on which slot, and until when? |
+//! | `arrivals`, `sealed` | How do rendered pages get to their verdicts? |
+//! | `judge`, `turn_log` | In which order are verdicts given, and by whom? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
-//! **Invariants.** No two runs hold one slot under one fence. A run takes itself for alive only while the server does.
+//! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
 //! A commit that is reported as done is on the synchronous standby, too. No password is in an error or a log message.
 //!
 //! `docs/design/cluster.md` gives the reasons.
 
 mod address;
 mod address_gaps;
+mod arrivals;
 mod connection;
 mod crawl_name;
 mod error;
+mod judge;
 mod lease;
 mod password_file;
 mod refusal;
 mod schema;
+mod sealed;
 mod server_check;
 mod tls;
+mod turn_log;
 
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
+pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
 pub use connection::{Connector, Session};
 pub use crawl_name::CrawlName;
 pub use error::ClusterError;
+pub use judge::Judge;
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share};
 pub use refusal::Refusal;
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, stop};
 pub use server_check::{ServerFacts, connect_checked};
+pub use turn_log::{
+    ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, turns_behind,
+};

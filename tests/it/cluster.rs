@@ -6,6 +6,7 @@ mod gaps;
 mod lease;
 mod schema;
 mod servers;
+mod turns;
 
 use std::num::NonZeroU16;
 use std::time::Duration;

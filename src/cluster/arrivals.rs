@@ -1,0 +1,88 @@
+//! Arrivals: rendered pages on their way to their verdicts.
+//!
+//! A run numbers its arrivals without gaps and inserts them over one session, so whoever has seen a number has seen all
+//! below. Their commits do not wait for the disk: the commit of the turn that judges them lies later in the log of the
+//! server, and so makes them durable with it. After a crash of the server, the last ones may be gone: a run asks for
+//! [`arrived`] then, and sends them again from there.
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::lease::RunId;
+use super::sealed::{open_sealed, seal};
+
+/// Arrivals that were sent together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivalChunk {
+    /// The run that sent them.
+    pub run: RunId,
+    /// The number of the first one.
+    pub first: i64,
+    /// How many they are.
+    pub count: i32,
+    /// The pages, as bytes that this room does not read.
+    pub body: Vec<u8>,
+}
+
+/// Inserts arrivals. A chunk that is there already, sent before an answer was lost, is left as it is.
+pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("send arrivals");
+    let body = seal(&chunk.body)?;
+    let transaction = session.begin().await?;
+    transaction.sql().batch_execute("SET LOCAL synchronous_commit = off").await.map_err(&doing)?;
+    transaction
+        .sql()
+        .execute(
+            "INSERT INTO arrival (run, first, n, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            &[&chunk.run.0, &chunk.first, &chunk.count, &body],
+        )
+        .await
+        .map_err(&doing)?;
+    transaction.commit().await
+}
+
+/// Returns the number behind the last arrival of a run.
+pub async fn arrived(session: &Session, run: RunId) -> Result<i64, ClusterError> {
+    let doing = ClusterError::query("count arrivals");
+    let statement = "SELECT coalesce(max(first + n), 0) FROM arrival WHERE run = $1";
+    let row = session.client().query_one(statement, &[&run.0]).await.map_err(&doing)?;
+    row.try_get(0).map_err(doing)
+}
+
+/// Returns how far the arrivals of each run go.
+pub async fn all_arrived(session: &Session) -> Result<Vec<(RunId, i64)>, ClusterError> {
+    let doing = ClusterError::query("count arrivals");
+    let statement = "SELECT run.id, last.next FROM run CROSS JOIN LATERAL \
+                     (SELECT first + n AS next FROM arrival WHERE run = run.id ORDER BY first DESC LIMIT 1) AS last \
+                     ORDER BY run.id";
+    let rows = session.client().query(statement, &[]).await.map_err(&doing)?;
+    let pair = |row: &tokio_postgres::Row| Ok((RunId(row.try_get(0)?), row.try_get(1)?));
+    rows.iter().map(pair).collect::<Result<_, _>>().map_err(doing)
+}
+
+/// Returns at most `most` chunks of a run, from the one that begins with `first` on.
+///
+/// # Errors
+/// [`ClusterError::Damaged`] if there is a gap between them.
+pub async fn read_arrivals(
+    session: &Session,
+    run: RunId,
+    first: i64,
+    most: i64,
+) -> Result<Vec<ArrivalChunk>, ClusterError> {
+    let doing = ClusterError::query("read arrivals");
+    let statement = "SELECT first, n, body FROM arrival WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3";
+    let rows = session.client().query(statement, &[&run.0, &first, &most]).await.map_err(&doing)?;
+    let (mut chunks, mut expected) = (Vec::new(), first);
+    for row in rows {
+        let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        if first != expected || count < 1 {
+            let gap = format!("run {} has no arrival {expected}, but {first}", run.0);
+            return Err(ClusterError::Damaged(gap));
+        }
+        expected = first + i64::from(count);
+        let name = || format!("arrival {first} of run {}", run.0);
+        let body = open_sealed(row.try_get(2).map_err(&doing)?, name)?;
+        chunks.push(ArrivalChunk { run, first, count, body });
+    }
+    Ok(chunks)
+}
