@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::invariants::{assert_folder_is_sound, lines};
-use crate::program::{Place, Run, pages};
+use crate::program::{Place, Run, finish_under_kills, pages};
 use crate::web::{Answer, Content, Web};
 use crate::words::words_of;
 
@@ -129,16 +129,7 @@ fn a_post_takes_the_place_of_the_list_that_came_first() {
 fn a_kill_during_the_exchange_loses_neither_page() {
     let web = Web::start(1, |_| Arc::new(Blog));
     let place = Place::new();
-    for moment in [60, 120, 160, 190, 220, 250, 280, 320, 400] {
-        let mut running = crawl(&place, &web).start();
-        std::thread::sleep(Duration::from_millis(moment));
-        if running.has_ended() {
-            running.finish().expect_code(0);
-            break;
-        }
-        running.kill();
-    }
-    crawl(&place, &web).finish().expect_code(0);
+    finish_under_kills(|| crawl(&place, &web), &[60, 120, 160, 190, 220, 250, 280, 320, 400]);
     assert_posts_are_kept(&place, &web.origins()[0]);
 }
 

@@ -132,6 +132,20 @@ impl Run {
     }
 }
 
+/// Runs a program again and again, and kills it after each of these milliseconds, until it ends before; then to its end.
+pub fn finish_under_kills(run: impl Fn() -> Run, moments: &[u64]) {
+    for moment in moments {
+        let mut running = run().start();
+        std::thread::sleep(Duration::from_millis(*moment));
+        if running.has_ended() {
+            running.finish().expect_code(0);
+            break;
+        }
+        running.kill();
+    }
+    run().finish().expect_code(0);
+}
+
 /// A running program; dropping it kills it.
 pub struct Running {
     child: Child,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::invariants::{assert_folder_is_sound, lines};
-use crate::program::{Place, Run};
+use crate::program::{Place, Run, finish_under_kills};
 use crate::web::{Answer, Content, Web};
 
 const PAGES: usize = 60;
@@ -87,16 +87,7 @@ fn a_kill_during_revision_resumes_the_revision() {
     let web = Web::start(1, |_| Arc::new(Manual));
     let place = Place::new();
     // Each page takes 5 ms: the pages are through after some 350, what is judged anew comes then.
-    for moment in [150, 250, 330, 380, 420, 460, 500, 550, 600] {
-        let mut running = crawl(&place, &web).start();
-        std::thread::sleep(Duration::from_millis(moment));
-        if running.has_ended() {
-            running.finish().expect_code(0);
-            break;
-        }
-        running.kill();
-    }
-    crawl(&place, &web).finish().expect_code(0);
+    finish_under_kills(|| crawl(&place, &web), &[150, 250, 330, 380, 420, 460, 500, 550, 600]);
     assert_all_is_stored(&place);
     assert!(!revised(&place.pages()).is_empty());
 }

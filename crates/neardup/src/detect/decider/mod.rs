@@ -104,31 +104,33 @@ pub struct Decider<S> {
 /// Most pages that are searched for ahead.
 const MOST_AT_ONCE: usize = 256;
 
-/// A page whose terms have numbers.
-struct PageToWeigh {
+/// What a page has beside its terms.
+#[derive(Clone, Copy)]
+struct PageFacts {
     page: PageId,
     group: u32,
     body_digest: Digest,
     text_digest: Option<Digest>,
-    terms: PageTerms,
-    new_terms: Vec<Term>,
-    order: TermOrder,
     renews: Option<Sequence>,
     rank: u8,
 }
 
+/// A page whose terms have numbers.
+struct PageToWeigh {
+    facts: PageFacts,
+    terms: PageTerms,
+    new_terms: Vec<Term>,
+    order: TermOrder,
+}
+
 /// A page that waits for its verdict.
 struct PendingPage {
-    page: PageId,
-    group: u32,
-    body_digest: Digest,
-    text_digest: Option<Digest>,
+    /// The group is the one within which pages are compared.
+    facts: PageFacts,
     terms: PageTerms,
     new_terms: Vec<Term>,
     weighed: Arc<Page>,
     least_weight: u32,
-    renews: Option<Sequence>,
-    rank: u8,
     result: Option<SearchResult>,
 }
 
@@ -320,7 +322,7 @@ impl<S: RecordSource> Decider<S> {
         judged: &mut Vec<Judged>,
     ) -> Result<(), DetectError> {
         // A renewal may withdraw a page that a search ahead would have found.
-        let has_renewal = pending_pages.iter().flatten().any(|pending| pending.renews.is_some());
+        let has_renewal = pending_pages.iter().flatten().any(|pending| pending.facts.renews.is_some());
         if !has_renewal {
             self.search_ahead(&mut pending_pages)?;
         }
@@ -340,14 +342,15 @@ impl<S: RecordSource> Decider<S> {
         }
         let PageInput { page, group, body_digest, text_digest, terms, order, renews, rank } = input;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
-        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank }))
+        let facts = PageFacts { page, group, body_digest, text_digest, renews, rank };
+        Ok(self.prepare(PageToWeigh { facts, terms, new_terms, order }))
     }
 
     /// Takes a page whose terms have numbers of the caller's.
     fn take_numbered(&mut self, numbered: NumberedPage) -> Result<PendingPage, DetectError> {
         let NumberedPage { page, body_digest, terms, early } = numbered;
-        let (group, text_digest, new_terms, order, renews, rank) = (0, None, Vec::new(), TermOrder::default(), None, 0);
-        let weighing = PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank };
+        let facts = PageFacts { page, group: 0, body_digest, text_digest: None, renews: None, rank: 0 };
+        let weighing = PageToWeigh { facts, terms, new_terms: Vec::new(), order: TermOrder::default() };
         Ok(PendingPage { result: early.map(|early| early.0), ..self.prepare(weighing) })
     }
 
@@ -356,27 +359,15 @@ impl<S: RecordSource> Decider<S> {
         let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, rank, .. } = row;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
         let (terms, order, new_terms) = (terms.clone(), order.clone(), Vec::new());
-        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank }))
+        let facts = PageFacts { page, group, body_digest, text_digest, renews, rank };
+        Ok(self.prepare(PageToWeigh { facts, terms, new_terms, order }))
     }
 
     fn prepare(&self, numbered: PageToWeigh) -> PendingPage {
-        let PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews, rank } = numbered;
-        let (weighed, least_weight) = self.weigh(group, &terms, order);
-        let (group, weighed) = (self.group(group), Arc::new(weighed));
-        let result = None;
-        PendingPage {
-            page,
-            group,
-            body_digest,
-            text_digest,
-            terms,
-            new_terms,
-            weighed,
-            least_weight,
-            renews,
-            rank,
-            result,
-        }
+        let PageToWeigh { facts, terms, new_terms, order } = numbered;
+        let (weighed, least_weight) = self.weigh(facts.group, &terms, order);
+        let facts = PageFacts { group: self.group(facts.group), ..facts };
+        PendingPage { facts, terms, new_terms, weighed: Arc::new(weighed), least_weight, result: None }
     }
 
     /// Returns the page as the detector sees it, and the least weight that its terms must have.
@@ -400,7 +391,7 @@ impl<S: RecordSource> Decider<S> {
         let mut pending_pages: Vec<&mut PendingPage> =
             pending_pages.iter_mut().filter(|_| needed.next() == Some(true)).flatten().collect();
         let pages: Vec<_> =
-            pending_pages.iter().map(|needed| QueryPage { group: needed.group, page: &needed.weighed }).collect();
+            pending_pages.iter().map(|needed| QueryPage { group: needed.facts.group, page: &needed.weighed }).collect();
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(()) };
         let query = verdict_query(&self.options, corpus_stats);
         let Some(results) = search.search_ahead(&query, &pages, &self.log)? else { return Ok(()) };
@@ -411,8 +402,8 @@ impl<S: RecordSource> Decider<S> {
     }
 
     fn decide_one(&mut self, mut pending: PendingPage) -> Result<Judged, DetectError> {
-        let renewed = pending.renews.map(|earlier| self.numbering.inside(earlier));
-        let displaced = renewed.and_then(|earlier| self.log.renew(earlier, pending.rank));
+        let renewed = pending.facts.renews.map(|earlier| self.numbering.inside(earlier));
+        let displaced = renewed.and_then(|earlier| self.log.renew(earlier, pending.facts.rank));
         let verdict = match self.find_copy(&pending) {
             Some(verdict) => verdict,
             None => self.find_match(&mut pending)?,
@@ -423,9 +414,8 @@ impl<S: RecordSource> Decider<S> {
 
     /// Gives a page its number and its verdict, and stores it.
     fn record_verdict(&mut self, pending: PendingPage, verdict: Verdict) -> Result<Judged, DetectError> {
-        let PendingPage {
-            page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, rank, ..
-        } = pending;
+        let PendingPage { facts, terms, new_terms, weighed, least_weight, .. } = pending;
+        let PageFacts { page, group, body_digest, text_digest, rank, .. } = facts;
         let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
         let is_compared = self.index_page(sequence, &weighed, &verdict);
         let order = weighed.order.clone();
@@ -449,11 +439,11 @@ impl<S: RecordSource> Decider<S> {
 
     /// Returns the verdict on an exact copy.
     fn find_copy(&self, pending: &PendingPage) -> Option<Verdict> {
-        let group = pending.group;
-        if let Some((sequence, original)) = self.log.same_body(group, pending.body_digest) {
+        let PageFacts { group, body_digest, text_digest, .. } = pending.facts;
+        if let Some((sequence, original)) = self.log.same_body(group, body_digest) {
             return Some(inherited(sequence, original.verdict, DecidedBy::BodyDigest));
         }
-        let text = pending.text_digest.filter(|_| self.is_long_enough(&pending.weighed))?;
+        let text = text_digest.filter(|_| self.is_long_enough(&pending.weighed))?;
         let (sequence, original) = self.log.same_text(group, text)?;
         Some(inherited(sequence, original.verdict, DecidedBy::TextDigest))
     }
@@ -466,7 +456,7 @@ impl<S: RecordSource> Decider<S> {
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else {
             return Ok(Verdict::Unique);
         };
-        let needed = QueryPage { group: pending.group, page: &pending.weighed };
+        let needed = QueryPage { group: pending.facts.group, page: &pending.weighed };
         let matches = search.find_matches(
             &verdict_query(&self.options, corpus_stats),
             needed,
