@@ -62,7 +62,20 @@ const PLAN: &str = "--dry-run prints the plan and fetches nothing";
 const NAMES: &str = "pages are stored in WARC files, so that names of files do not matter";
 const CONFIG: &str = "a configuration file has more timeouts: ndcrawl config init writes one";
 
-/// Flags that do not exist here, or mean something else.
+const BEARER: &str = "send it as a header: -H 'Authorization: Bearer TOKEN'";
+const ADDRESS: &str = "--resolve HOST:ADDR names the address of a host; the system chooses the interface";
+const FRESH: &str = "--fresh --force begins again";
+const FRAGMENTS: &str = "a URL counts without its fragment";
+const NO_DIGEST: &str = "only a header that stays the same can be sent: -H 'Authorization: VALUE'";
+const NO_CACHE: &str = "there is no cache; leave the flag out";
+const LINES: &str = "pages.jsonl has each URL with its outcome and reason";
+const PRIVATE: &str = "private addresses are refused; --allow-net CIDR allows some";
+const ROOM: &str = "--min-free SIZE ends a crawl while the disk has room; --max-pages N limits pages";
+const SCOPE: &str = "--scope host|domain|prefix|any says where a crawl may go";
+const TLS: &str = "TLS 1.2 and 1.3 are spoken; leave the flag out";
+const WHOLE: &str = "whole pages are fetched; --max-body SIZE cuts larger ones off";
+
+/// Flags that do not exist here, or mean something else. Words of a spelling are joined by hyphens.
 const FLAGS: &[ForeignFlag] = &[
     row("wget", "-r --recursive", RECURSIVE),
     row("wget", "-m --mirror", RECURSIVE),
@@ -168,8 +181,99 @@ const FLAGS: &[ForeignFlag] = &[
     row("httrack", "--stay-on-same-domain --stay-on-same-tld --stay-on-same-address", DOMAINS),
     row("httrack", "--go-everywhere", EVERYWHERE),
     row("httrack", "--update", RECRAWL),
-    row("httrack", "--clean", "--fresh --force begins again"),
+    row("httrack", "--clean --purge-old", FRESH),
     row("httrack", "-F", AGENT),
+    row("httrack", "--http-10", HTTP_VERSION),
+    row("httrack", "--structure", NAMES),
+    row("httrack", "--test", PLAN),
+    row("httrack", "--priority", ORDER),
+    row("httrack", "--keep-alive", ALWAYS),
+    row("wget", "-4 -6 --inet4-only --inet6-only --prefer-family --bind-address", ADDRESS),
+    row("wget", "-K --backup-converted", ARCHIVE),
+    row("wget", "--content-disposition --trust-server-names", NAMES),
+    row("wget", "--no-cache --no-hsts", NO_CACHE),
+    row("wget", "--delete-after", "--no-warc keeps no pages"),
+    row("wget", "--rejected-log", LINES),
+    row("wget", "--relative", INCLUDE),
+    row("wget", "--follow-tags --ignore-tags", "links of all elements are followed; --exclude REGEX skips URLs"),
+    row("wget", "--https-only", "--include '^https:' crawls only such URLs"),
+    row("wget", "--base", "seeds are whole URLs; ndcrawl dedup has such a flag"),
+    row("wget", "--compression", ALWAYS),
+    row("curl", "-4 -6 --ipv4 --ipv6 --interface --doh-url --dns-servers", ADDRESS),
+    row("curl", "--oauth2-bearer", BEARER),
+    row("curl", "--basic -n --netrc", LOGIN),
+    row("curl", "--negotiate --digest --ntlm", NO_DIGEST),
+    row("curl", "--cert --key", "client certificates are not supported"),
+    row("curl", "--range", WHOLE),
+    row("curl", "-G -g --globoff", ALWAYS),
+    row("curl", "--fail", "--fail-over PCT sets the exit code by the share of failures"),
+    row("curl", "--trace --trace-ascii", VERBOSE),
+    row("curl", "--location-trusted", "--header-everywhere sends the fields of --header to all hosts"),
+    row("curl", "--speed-limit --speed-time", CONFIG),
+    row("curl", "--keepalive-time --no-keepalive", ALWAYS),
+    row("curl", "--tlsv1.2 --tlsv1.3 --tls-max --ciphers", TLS),
+    row("curl", "-K", "--config FILE has our settings"),
+    row("Scrapy", "--overwrite", FRESH),
+    row("katana", "-field -f -store-field", EXPORT),
+    row("katana", "-no-color", "--color never"),
+    row("lychee", "--max-concurrency", REQUESTS),
+    row("lychee", "--exclude-all-private --exclude-private --exclude-loopback --exclude-link-local", PRIVATE),
+    row("lychee", "--exclude-path", EXCLUDE),
+    row("lychee", "--cache --max-cache-age", RECRAWL),
+    row("lychee", "--dump", LINES),
+    row("lychee", "--github-token", BEARER),
+    row("lychee", "--basic-auth", LOGIN),
+    row("lychee", "--no-progress", "--progress none"),
+    row("lychee", "--extensions", TYPES),
+    row("lychee", "--retry-wait-time --max-retries", RETRIES),
+    row("lychee", "--host-request-interval", DELAY),
+    row("lychee", "--include-fragments", FRAGMENTS),
+    row("lychee", "--require-https", "--include '^https:' crawls only such URLs"),
+    row("lychee", "--base-url", "seeds are whole URLs; ndcrawl dedup has such a flag"),
+    row("browsertrix", "--collection", OUT),
+    row("browsertrix", "--generate-wacz", "ndcrawl export --format wacz writes one"),
+    row("browsertrix", "--combine-warc", "ndcrawl export --format warc writes one file"),
+    row("browsertrix", "--text", EXPORT),
+    row("browsertrix", "--page-limit --max-page-limit", PAGES),
+    row("browsertrix", "--time-limit", TIME),
+    row("browsertrix", "--size-limit --disk-utilization", ROOM),
+    row("browsertrix", "--scope-type", SCOPE),
+    row(
+        "browsertrix",
+        "--headless --behaviors --wait-until --net-idle-wait --mobile-device --block-rules --block-ads --screenshot",
+        BROWSER,
+    ),
+    row("browsertrix", "--seed-file", SEEDS),
+    row("browsertrix", "--extra-hops", EVERYWHERE),
+    row("browsertrix", "--save-state", RESUME),
+    row("browsertrix", "--use-robots", ROBOTS),
+    row("browsertrix", "--page-extra-delay", DELAY),
+    row("browsertrix", "--rollover-size", "--warc-size SIZE"),
+    row("browsertrix", "--lang", "send it as a header: -H 'Accept-Language: de'"),
+    row("browsertrix", "--logging", VERBOSE),
+    row("browsertrix", "--stats-filename", JSON),
+    row("browsertrix", "--max-page-retries", RETRIES),
+    row("browsertrix", "--dedup-policy", "duplicates are always found; -t F says how similar they are"),
+    row("browsertrix", "--sitemap-from-date", SITEMAPS),
+    row("browsertrix", "--allow-hash", FRAGMENTS),
+    row("browsertrix", "--user-agent-suffix", AGENT),
+    row("linkchecker", "--recursion-level", DEPTH),
+    row("linkchecker", "--check-extern", EVERYWHERE),
+    row("linkchecker", "--ignore-url --no-follow-url", EXCLUDE),
+    row("linkchecker", "--file-output", EXPORT),
+    row("linkchecker", "--cookiefile", COOKIE),
+    row("linkchecker", "--no-status --no-warnings", QUIET),
+    row("linkchecker", "--no-robots", ROBOTS),
+    row("linkchecker", "--stdin", "--seeds - reads URLs from stdin"),
+    row("linkchecker", "--complete", VERBOSE),
+    row("linkchecker", "--pause --maxrequestspersecond", DELAY),
+    row("linkchecker", "--anchors", FRAGMENTS),
+    row("linkchecker", "--maxrunseconds", TIME),
+    row("heritrix", "--web-port --web-bind-hosts --web-admin", "--dashboard ADDR serves a live page"),
+    row("heritrix", "--checkpoint", RESUME),
+    row("heritrix", "--max-toe-threads", REQUESTS),
+    row("heritrix", "--crawl-scope", SCOPE),
+    row("heritrix", "--jobs-dir", OUT),
     row("other crawlers", "--limit", PAGES),
     row("other crawlers", "--rate --rate-limit", DELAY),
     row("other crawlers", "--threads --workers --jobs --parallelism", REQUESTS),
@@ -217,7 +321,8 @@ pub fn instead_of(typed: &str, value: Option<&str>) -> Option<String> {
     {
         return Some(format!("{name} of Scrapy: {instead}"));
     }
-    let has = |row: &&ForeignFlag| row.spellings.split(' ').any(|spelling| spelling == flag);
+    let hyphened = with_hyphens(flag);
+    let has = |row: &&ForeignFlag| row.spellings.split(' ').any(|spelling| spelling == flag || spelling == hyphened);
     let mut answers: Vec<(String, &str)> = Vec::new();
     for row in FLAGS.iter().filter(has) {
         if let Some((of, _)) = answers.iter_mut().find(|(_, instead)| *instead == row.instead) {
@@ -228,6 +333,21 @@ pub fn instead_of(typed: &str, value: Option<&str>) -> Option<String> {
     }
     let answers: Vec<String> = answers.into_iter().map(|(of, instead)| format!("{flag} of {of}: {instead}")).collect();
     (!answers.is_empty()).then(|| answers.join("; "))
+}
+
+/// Returns a long flag in our spelling: `--userAgent` and `--user_agent` as `--user-agent`.
+pub fn with_hyphens(flag: &str) -> String {
+    let Some(name) = flag.strip_prefix("--") else { return flag.to_owned() };
+    let mut hyphened = "--".to_owned();
+    let mut is_after_small = false;
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && is_after_small {
+            hyphened.push('-');
+        }
+        is_after_small = character.is_ascii_lowercase();
+        hyphened.push(if character == '_' { '-' } else { character.to_ascii_lowercase() });
+    }
+    hyphened
 }
 
 #[cfg(test)]
@@ -262,6 +382,12 @@ mod tests {
             }
         }
         assert!(count > 100, "{count}");
+    }
+
+    #[test]
+    fn capitals_and_underscores_are_hyphens() {
+        let words = ["--userAgent", "--user_agent", "--generateWACZ", "--depth", "-A"].map(with_hyphens);
+        assert_eq!(words, ["--user-agent", "--user-agent", "--generate-wacz", "--depth", "-A"]);
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn one_line(error: &clap::Error, typed: &TypedLine<'_>) -> CliError {
     };
     // Advice to pass an unknown flag as a value helps nobody.
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-    let tip = tip.filter(|tip| !tip.starts_with("to pass ")).map(str::to_owned);
+    let tip = tip.filter(|tip| !tip.starts_with("to pass ") && typed.is_close(error)).map(str::to_owned);
     let hint = typed.misspelled_command().or_else(|| typed.better_flag(error)).or(tip);
     CliError::usage(format!("{message}{words}")).with_hint(hint.unwrap_or_else(|| typed.help()))
 }
@@ -146,7 +146,8 @@ impl<'a> TypedLine<'a> {
         if !self.is_crawl() {
             return self.other_command(word);
         }
-        let long = self.with_two_dashes(word).or_else(|| foreign_flags::instead_of(word, value));
+        let long = self.with_two_dashes(word).or_else(|| self.in_our_spelling(word));
+        let long = long.or_else(|| foreign_flags::instead_of(word, value));
         long.or_else(|| self.pattern(word)).or_else(|| foreign_flags::instead_of(unknown?, value))
     }
 
@@ -171,6 +172,30 @@ impl<'a> TypedLine<'a> {
         let name = word.strip_prefix('-')?.split('=').next()?;
         let is_ours = self.program.get_arguments().any(|argument| argument.get_long() == Some(name));
         is_ours.then(|| format!("long flags have two dashes: --{name}"))
+    }
+
+    /// Whether the flag that clap suggests is listed, and not just the nearest of all.
+    fn is_close(&self, error: &clap::Error) -> bool {
+        const LEAST_ALIKE: f64 = 0.65;
+        let unknown = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(flag)) if error.kind() == ErrorKind::UnknownArgument => flag,
+            _ => return true,
+        };
+        let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else { return true };
+        let name = suggested.trim_start_matches('-');
+        let mut commands = self.commands();
+        let command = commands.pop().unwrap_or(&self.program);
+        let is_listed = |argument: &clap::Arg| argument.get_long() == Some(name) && !argument.is_hide_set();
+        let alike = strsim::normalized_damerau_levenshtein(unknown.trim_start_matches('-'), name);
+        alike >= LEAST_ALIKE && command.get_arguments().any(is_listed)
+    }
+
+    /// Names our flag if it is typed with capitals or underscores: `--userAgent`.
+    fn in_our_spelling(&self, word: &str) -> Option<String> {
+        let flag = word.split('=').next()?;
+        let ours = foreign_flags::with_hyphens(flag);
+        let is_ours = |argument: &clap::Arg| argument.get_long() == ours.strip_prefix("--") && !argument.is_hide_set();
+        (ours != flag && self.program.get_arguments().any(is_ours)).then(|| format!("it is spelled {ours} here"))
     }
 
     /// The filters of httrack: `-*.zip`.
@@ -278,6 +303,15 @@ mod tests {
     }
 
     #[test]
+    fn a_flag_that_only_looks_like_one_of_ours_is_not_suggested() {
+        for flag in ["--nntp", "--noitems", "--ignore-length", "--profile", "--unix-socket"] {
+            assert_eq!(hint(&[flag]), "ndcrawl --help lists all flags", "{flag}");
+        }
+        assert_eq!(hint(&["--treshold", "1"]), "a similar argument exists: '--threshold'");
+        assert_eq!(hint(&["--user_agent", "a"]), "it is spelled --user-agent here");
+    }
+
+    #[test]
     fn a_misspelled_command_is_found() {
         for (word, command) in [("crwal", "crawl"), ("statsu", "status"), ("exprot", "export"), ("explian", "explain")]
         {
@@ -297,7 +331,7 @@ mod tests {
         assert_eq!(hint(&["-*.zip"]), "--include REGEX and --exclude REGEX select URLs, for example '\\.pdf$'");
     }
 
-    /// What each flag of five other programs is answered.
+    /// What each flag of other programs is answered.
     #[test]
     fn flags_of_other_crawlers_name_ours() {
         let flags = [
@@ -319,8 +353,34 @@ mod tests {
                 "--mirror --path --sockets=4 --max-rate --max-size --robots=0 --update --stay-on-same-domain --go-everywhere --list --ext-depth --clean -F",
             ),
         ];
+        let further = [
+            (
+                "wget",
+                "--follow-tags -K --bind-address -4 --inet4-only --no-hsts --no-cache --content-disposition --delete-after --rejected-log --relative --https-only --compression --base",
+            ),
+            (
+                "curl",
+                "--interface --ipv4 -6 --negotiate --digest --oauth2-bearer --cert --range -G --fail --trace --dns-servers --location-trusted --speed-limit --tlsv1.2",
+            ),
+            ("Scrapy", "--overwrite"),
+            ("katana", "-field -no-color"),
+            ("httrack", "--http-10 --purge-old --keep-alive --priority --test --structure"),
+            (
+                "lychee",
+                "--max-concurrency --exclude-all-private --exclude-path --cache --dump --no-progress --extensions --max-retries --basic-auth --host-request-interval --require-https --include-fragments",
+            ),
+            (
+                "browsertrix",
+                "--url --collection --generateWACZ --text --workers --pageLimit --timeLimit --sizeLimit --scopeType --behaviors --waitUntil --userAgent --seedFile --extraHops --saveState --useRobots --pageExtraDelay --combineWARC --rolloverSize --lang --statsFilename --maxPageRetries --allowHash",
+            ),
+            (
+                "linkchecker",
+                "-r --recursion-level --check-extern --ignore-url --no-follow-url --file-output --cookiefile --no-status --no-robots --stdin --pause --maxrunseconds --maxrequestspersecond",
+            ),
+            ("heritrix", "--web-port --checkpoint --max-toe-threads --crawl-scope --jobs-dir"),
+        ];
         let mut table = String::new();
-        for (program, flags) in flags {
+        for (program, flags) in flags.into_iter().chain(further) {
             for flag in flags.split(' ') {
                 let hint = hint(&[flag, "1"]);
                 assert!(!hint.contains("lists all flags"), "{program} {flag}: {hint}");
