@@ -42,9 +42,7 @@ pub(super) fn hint(
         StopReason::Finished if ending.budget_used_up => {
             Some("to continue, run the same command with a higher limit".to_owned())
         }
-        StopReason::Finished if code == exit::NOTHING_FETCHED => {
-            Some("no seed could be fetched: check the network and the URLs".to_owned())
-        }
+        StopReason::Finished if code == exit::NOTHING_FETCHED => Some(nothing_fetched(ending).to_owned()),
         StopReason::Finished => no_sitemap(settings, ending, seeds)
             .or_else(|| out_of_scope(settings, ending, seeds))
             .or_else(|| absent_topic(settings, ending)),
@@ -56,6 +54,15 @@ pub(super) fn hint(
             None => "the same command resumes the crawl".to_owned(),
         }),
     }
+}
+
+/// Says what to check if no seed could be fetched.
+fn nothing_fetched(ending: &CrawlEnding) -> &'static str {
+    let is_private = |(_, why): &(String, String)| why.contains("--allow-net");
+    if !ending.failed_seeds.is_empty() && ending.failed_seeds.iter().all(is_private) {
+        return "private addresses are refused; if they are yours, allow them as said above";
+    }
+    "no seed could be fetched: check the network and the URLs"
 }
 
 /// Says which host rests longest, until when and why, and how many others rest.

@@ -81,6 +81,7 @@ impl TimeLeft {
     /// Returns the estimate as people read it.
     pub fn text(self) -> String {
         match self {
+            TimeLeft::About(Duration::ZERO) => "at its limit".to_owned(),
             TimeLeft::About(left) => format!("{} left", span(left)),
             TimeLeft::AtLeast(left) => format!("at least {} left", span(left)),
             TimeLeft::Between(Duration::ZERO, most) => format!("at most {} left", span(most)),
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!(estimate(Some(50), Some(seconds(3)), 60), Some(TimeLeft::About(seconds(3))));
         assert_eq!(estimate(Some(50), None, 10), Some(TimeLeft::Between(seconds(1), seconds(5))));
         assert_eq!(estimate(None, Some(seconds(3)), 0), Some(TimeLeft::Between(seconds(0), seconds(3))));
+        assert_eq!(estimate(Some(0), None, 60).map(TimeLeft::text).as_deref(), Some("at its limit"));
         assert_eq!(estimate(None, None, 200), Some(TimeLeft::AtLeast(seconds(20))));
         assert_eq!(estimate(None, None, 0), None);
         assert_eq!(TimeLeft::estimate(seconds(2), 100, Some(50), None, 9), None);

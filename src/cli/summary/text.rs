@@ -137,8 +137,10 @@ impl Summary {
         }
         let mut text = toned("Seeds that could not be fetched:", Tone::Error, color) + "\n";
         for failed in self.seeds_failed.iter().take(MOST_ROWS) {
-            let line = format!("  {}: {}", terminal_safe(&failed.seed), terminal_safe(&failed.why));
-            let _ = writeln!(text, "{}", shortened_in_middle(&line, width));
+            // The reason may say what helps, so it stands as a whole.
+            let seed = shortened_in_middle(&terminal_safe(&failed.seed), width / 2);
+            text += "  ";
+            text += &wrapped(&format!("{seed}: {}", terminal_safe(&failed.why)), width - 2);
         }
         text + &and_more(self.seeds_failed.len(), "seed", "seeds")
     }
