@@ -5,10 +5,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::seconds;
-use super::text::{MOST_ROWS, and_more};
 use crate::cli::format::{percent, span, thousands};
 use crate::cli::table::aligned;
 use crate::cli::terminal_safe::terminal_safe;
+
+/// Rows shown of sites and failed seeds; the others are counted.
+pub(super) const MOST_ROWS: usize = 20;
 
 /// The counters of one site.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -98,4 +100,13 @@ fn fitting_columns(heading: &[&str], rows: &[Vec<String>], most: usize) -> usize
         used <= most
     };
     1 + (1..heading.len()).take_while(fits).count()
+}
+
+/// Counts the rows that are not shown.
+pub(super) fn and_more(count: usize, one: &str, many: &str) -> String {
+    match count.saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        1 => format!("and 1 more {one}\n"),
+        more => format!("and {} more {many}\n", thousands(more as u64)),
+    }
 }

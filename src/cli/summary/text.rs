@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{PredictionCost, SkippingCost, Summary, sites};
+use super::sites::{self, MOST_ROWS, and_more};
+use super::{PredictionCost, SkippingCost, Summary};
 use crate::cli::colors::{Tone, toned};
 use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::{shortened_in_middle, width};
-
-/// Rows shown of sites and failed seeds; the others are counted.
-pub(super) const MOST_ROWS: usize = 20;
 
 const NOT_MODIFIED: &str = "not modified";
 const FAILED: &str = "failed";
@@ -172,14 +170,6 @@ fn wrapped(text: &str, most: usize) -> String {
         }
     }
     lines.join("\n") + "\n"
-}
-
-pub(super) fn and_more(count: usize, one: &str, many: &str) -> String {
-    match count.saturating_sub(MOST_ROWS) {
-        0 => String::new(),
-        1 => format!("and 1 more {one}\n"),
-        more => format!("and {} more {many}\n", thousands(more as u64)),
-    }
 }
 
 /// Returns the label with as many items as fit on one line.
