@@ -5,21 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::store::PageLines;
 
 use super::columns::TextColumns;
 use super::content::Contents;
-use super::error::{ExportError, Result};
+use super::error::Result;
 use super::folder_output::FolderOutput;
 use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
-use super::parquet::ParquetFile;
 use super::row::ExportRow;
+use super::shards::{ShardFormat, Shards};
 
 /// Lines of a table of the card.
 const MOST_LINES: usize = 30;
@@ -35,7 +34,8 @@ pub fn dataset(source: ExportSource<'_>, columns: TextColumns, folder: &Path, sh
     let mut counts = ExportCounts::default();
     let mut contents = Contents::new(source.folder);
     let hosts = HostBlocks::learn(source, columns, &mut contents)?;
-    let mut shards = Shards::create(target.path(), columns, shard_size)?;
+    let stem = target.path().join("data/train");
+    let mut shards = Shards::create(stem, columns, ShardFormat::Parquet, shard_size)?;
     let mut content = DatasetContent::default();
     source.each(&mut counts, |line, counts| {
         let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
@@ -50,53 +50,6 @@ pub fn dataset(source: ExportSource<'_>, columns: TextColumns, folder: &Path, sh
     counts.bytes += file.finish()?;
     target.finish()?;
     Ok(counts)
-}
-
-/// The Parquet files of a data set while they are written.
-struct Shards {
-    folder: PathBuf,
-    columns: TextColumns,
-    size: u64,
-    open: ParquetFile,
-    /// Bytes of the files that are finished, and how many there are.
-    bytes: u64,
-    finished: usize,
-}
-
-impl Shards {
-    fn create(folder: &Path, columns: TextColumns, size: u64) -> Result<Self> {
-        let folder = folder.join("data");
-        let open = create_shard(&folder, 0, columns, size)?;
-        Ok(Self { folder, columns, size, open, bytes: 0, finished: 0 })
-    }
-
-    fn add(&mut self, row: ExportRow) -> Result<()> {
-        if self.open.bytes() >= self.size {
-            let next = create_shard(&self.folder, self.finished + 1, self.columns, self.size)?;
-            self.bytes += std::mem::replace(&mut self.open, next).finish()?;
-            self.finished += 1;
-        }
-        self.open.add(row)
-    }
-
-    /// Finishes the last file, and says in each name how many there are. Returns the bytes of all.
-    fn finish(self) -> Result<u64> {
-        let (bytes, shards) = (self.bytes + self.open.finish()?, self.finished + 1);
-        for shard in 0..shards {
-            let path = self.folder.join(format!("train-{shard:05}-of-{shards:05}.parquet"));
-            fs::rename(shard_path(&self.folder, shard), &path).map_err(|source| ExportError::Write { path, source })?;
-        }
-        Ok(bytes)
-    }
-}
-
-fn create_shard(folder: &Path, shard: usize, columns: TextColumns, size: u64) -> Result<ParquetFile> {
-    let file = ParquetFile::create(Output::file(&shard_path(folder, shard))?, columns)?;
-    Ok(file.with_groups_of(usize::try_from(size).unwrap_or(usize::MAX)))
-}
-
-fn shard_path(folder: &Path, shard: usize) -> PathBuf {
-    folder.join(format!("train-{shard:05}.parquet"))
 }
 
 /// What the card says of the rows.

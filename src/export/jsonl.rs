@@ -1,12 +1,13 @@
 //! Exports rows as JSON lines.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use flate2::write::GzEncoder;
 
 use super::columns::TextColumns;
 use super::content::Contents;
-use super::error::Result;
+use super::error::{ExportError, Result};
 use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
@@ -40,16 +41,44 @@ pub fn jsonl(
     let mut counts = ExportCounts::default();
     let mut contents = Contents::new(source.folder);
     let hosts = HostBlocks::learn(source, columns, &mut contents)?;
-    let path = output.path().to_owned();
-    let error = |source| super::ExportError::Write { path: path.clone(), source };
-    let mut lines = Lines::new(compression, output).map_err(error)?;
-    source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
-        let written = serde_json::to_writer(&mut lines, &row).map_err(io::Error::from);
-        written.and_then(|()| lines.write_all(b"\n")).map_err(error)
-    })?;
-    counts.bytes = lines.finish().map_err(error)?.finish()?;
+    let mut lines = JsonLines::create(compression, output)?;
+    source
+        .each(&mut counts, |line, counts| lines.add(&ExportRow::read(line, columns, &hosts, &mut contents, counts)?))?;
+    counts.bytes = lines.finish()?;
     Ok(counts)
+}
+
+/// A file while rows are added.
+pub(super) struct JsonLines {
+    lines: Lines,
+    path: PathBuf,
+}
+
+impl JsonLines {
+    pub(super) fn create(compression: Compression, output: Output) -> Result<Self> {
+        let path = output.path().to_owned();
+        match Lines::new(compression, output) {
+            Ok(lines) => Ok(Self { lines, path }),
+            Err(source) => Err(ExportError::Write { path, source }),
+        }
+    }
+
+    /// Returns the number of bytes written so far. A compression may hold some back.
+    pub(super) fn bytes(&self) -> u64 {
+        self.lines.output().bytes()
+    }
+
+    pub(super) fn add(&mut self, row: &ExportRow) -> Result<()> {
+        let written = serde_json::to_writer(&mut self.lines, row).map_err(io::Error::from);
+        let written = written.and_then(|()| self.lines.write_all(b"\n"));
+        written.map_err(|source| ExportError::Write { path: self.path.clone(), source })
+    }
+
+    /// Writes what is left, gives the file its name and returns its length.
+    pub(super) fn finish(self) -> Result<u64> {
+        let Self { lines, path } = self;
+        lines.finish().map_err(|source| ExportError::Write { path, source })?.finish()
+    }
 }
 
 enum Lines {
@@ -69,6 +98,14 @@ impl Lines {
                 Lines::Zstd(encoder)
             }
         })
+    }
+
+    fn output(&self) -> &Output {
+        match self {
+            Lines::Plain(output) => output,
+            Lines::Gzip(encoder) => encoder.get_ref(),
+            Lines::Zstd(encoder) => encoder.get_ref(),
+        }
     }
 
     fn finish(self) -> io::Result<Output> {

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`parquet`] | one row per page, columns compressed with zstd | pyarrow, duckdb, pandas, datasets |
 //! | [`jsonl`] | the same rows as JSON lines, plain or compressed | jq, pandas, datasets |
+//! | [`shards`] | the same rows in a folder of files of a size | Spark, training programs |
 //! | [`dataset`] | a folder of Parquet files with a card | `datasets.load_dataset`, the Hugging Face Hub |
 //! | [`markdown`] | a folder with a file of Markdown per page | editors, search engines, models |
 //! | [`warc`] | the archived records of the selected pages, with a CDXJ index | warcio, fastwarc, pywb |
@@ -36,6 +37,7 @@ mod parquet;
 mod rates;
 mod row;
 mod selection;
+mod shards;
 mod sorting;
 mod surt;
 mod wacz;
@@ -55,6 +57,7 @@ pub use parquet::parquet;
 pub use rates::{RateKey, rates};
 pub use row::{ExportRow, ProvenanceFields};
 pub use selection::{ElectedPages, Selection};
+pub use shards::{ShardFormat, shards};
 pub use surt::surt;
 pub use wacz::wacz;
 pub use warc::warc;

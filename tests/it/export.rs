@@ -413,6 +413,54 @@ fn a_wacz_file_is_valid_and_holds_the_pages() {
     }
 }
 
+#[test]
+fn rows_may_be_cut_into_files_of_a_size() {
+    let place = demo();
+    let whole = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0).stdout;
+    for (format, folder, ending) in
+        [("jsonl", "lines", "jsonl"), ("jsonl", "packed.jsonl.gz", "jsonl.gz"), ("parquet", "tables", "parquet")]
+    {
+        let flags = ["--format", format, "-o", folder, "--shard-size", "8K"];
+        let told = export(&place, &flags).expect_code(0);
+        assert!(told.stdout.starts_with(&format!("{} pages, ", whole.lines().count())), "{}", told.stdout);
+        let mut paths: Vec<_> = fs::read_dir(place.path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let names = paths.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+        let expected = (0..paths.len()).map(|shard| format!("pages-{shard:05}-of-{:05}.{ending}", paths.len()));
+        assert_eq!(names.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        // A compression holds more back than the demo has.
+        assert!(paths.len() > 1 || ending == "jsonl.gz", "{paths:?}");
+        match ending {
+            "parquet" => {
+                let rows = |path| {
+                    SerializedFileReader::new(File::open(path).unwrap()).unwrap().get_row_iter(None).unwrap().count()
+                };
+                assert_eq!(paths.iter().map(rows).sum::<usize>(), whole.lines().count());
+            }
+            "jsonl" => {
+                let read = |path| fs::read_to_string(path).unwrap();
+                assert!(paths.iter().map(read).collect::<String>() == whole);
+            }
+            _ => {
+                let mut text = String::new();
+                for path in &paths {
+                    flate2::read::GzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+                }
+                assert!(text == whole);
+            }
+        }
+        let refused = export(&place, &flags).expect_code(2);
+        assert!(refused.stderr.contains("there is something already"), "{}", refused.stderr);
+    }
+    for (flags, told) in [
+        (["--format", "warc", "--shard-size", "8K", "-o", "x"], "--shard-size is for"),
+        (["--format", "jsonl", "--shard-size", "8K", "-o", "-"], "--shard-size writes a folder"),
+    ] {
+        let refused = export(&place, &flags).expect_code(2);
+        assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    }
+}
+
 /// Loads a data set folder with `datasets`.
 fn loaded(place: &Place, folder: &str) -> Value {
     let mut load = script("dataset.py");

@@ -84,9 +84,9 @@ pub struct ExportArguments {
     /// parquet, jsonl, dataset: add the decoded source of each page as the field html
     #[arg(long)]
     pub html: bool,
-    /// dataset: begin another file when one has SIZE
-    #[arg(long, value_name = "SIZE", default_value = "512M")]
-    pub shard_size: Size,
+    /// dataset, and parquet and jsonl into a folder: begin another file when one has SIZE [default: 512M for dataset]
+    #[arg(long, value_name = "SIZE")]
+    pub shard_size: Option<Size>,
     /// csv: group pages by
     #[arg(long, value_name = "WHAT", default_value = "host")]
     pub by: CountBy,

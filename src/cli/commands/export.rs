@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::cli::args::{CountBy, ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind};
 use crate::cli::clusters::Clusters;
 use crate::cli::config::settings::Settings;
+use crate::cli::config::units::Size;
 use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::errors::{CliError, exit, export_error, export_in_use_error};
 use crate::cli::format::{byte_size, counted};
@@ -20,7 +21,7 @@ use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::export::{
     self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder, Output, RateKey, Selection,
-    TextColumns,
+    ShardFormat, TextColumns,
 };
 use crate::model::OutcomeKind;
 use crate::objects::ObjectUrl;
@@ -29,9 +30,14 @@ use crate::store;
 /// The value of `--outcome` for all outcomes.
 const ALL: &str = "all";
 
-/// Returns the default file in the output folder.
-fn default_file(format: ExportFormat) -> &'static str {
+/// When a file of a data set is closed, unless `--shard-size` says so.
+const SHARD_SIZE: u64 = 512 * 1024 * 1024;
+
+/// Returns the default file or folder in the output folder.
+fn default_file(format: ExportFormat, is_sharded: bool) -> &'static str {
     match format {
+        ExportFormat::Parquet if is_sharded => "export/parquet",
+        ExportFormat::Jsonl if is_sharded => "export/jsonl",
         ExportFormat::Parquet => "parquet/pages-00000.parquet",
         ExportFormat::Jsonl => "export/pages.jsonl",
         ExportFormat::Dataset => "dataset",
@@ -41,6 +47,11 @@ fn default_file(format: ExportFormat) -> &'static str {
         ExportFormat::Cdxj => "export/index.cdxj",
         ExportFormat::Csv => "export/rates.csv",
     }
+}
+
+/// Returns whether a format may be a folder of files of a size.
+fn can_be_sharded(format: ExportFormat) -> bool {
+    matches!(format, ExportFormat::Dataset | ExportFormat::Parquet | ExportFormat::Jsonl)
 }
 
 /// Returns whether a format covers all outcomes by default.
@@ -78,14 +89,21 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
         let pairs = clusters.filter_map(|cluster| Some((cluster.representative, cluster.elected?)));
         selection.elected = ElectedPages::new(pairs);
     }
-    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(format)));
+    let file = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| arguments.dir.join(default_file(format, arguments.shard_size.is_some())));
     if format == ExportFormat::Warc && !is_stdout(&file) {
         expect_own_index(&file)?;
     }
     if format == ExportFormat::Wacz && is_stdout(&file) {
         return Err(CliError::usage("--format wacz writes a file, not standard output").with_hint("give -o a file"));
     }
-    if let ExportFormat::Dataset | ExportFormat::Markdown = format {
+    if arguments.shard_size.is_some() && !can_be_sharded(format) {
+        return Err(CliError::usage("--shard-size is for --format dataset, parquet and jsonl")
+            .with_hint("leave it out; a crawl itself cuts its archive by --warc-size"));
+    }
+    if matches!(format, ExportFormat::Dataset | ExportFormat::Markdown) || arguments.shard_size.is_some() {
         expect_free_folder(format, &file)?;
     }
     match written(settings, arguments, format, &selection, &file) {
@@ -134,11 +152,20 @@ fn written(
         bar.set_position(read);
     };
     let source = ExportSource { folder: &arguments.dir, selection, watch: &watch };
+    let shards =
+        |format, size: Size| folder(file, |folder| export::shards(source, columns(arguments), format, folder, size.0));
     let tally = match format {
-        ExportFormat::Parquet => export::parquet(source, columns(arguments), output(file)?),
-        ExportFormat::Jsonl => export::jsonl(source, columns(arguments), compression(file), output(file)?),
+        ExportFormat::Parquet => match arguments.shard_size {
+            Some(size) => shards(ShardFormat::Parquet, size),
+            None => export::parquet(source, columns(arguments), output(file)?),
+        },
+        ExportFormat::Jsonl => match arguments.shard_size {
+            Some(size) => shards(ShardFormat::Jsonl(compression(file)), size),
+            None => export::jsonl(source, columns(arguments), compression(file), output(file)?),
+        },
         ExportFormat::Dataset => {
-            folder(file, |folder| export::dataset(source, columns(arguments), folder, arguments.shard_size.0))
+            let size = arguments.shard_size.map_or(SHARD_SIZE, |size| size.0);
+            folder(file, |folder| export::dataset(source, columns(arguments), folder, size))
         }
         ExportFormat::Markdown => folder(file, |folder| export::markdown(source, folder)),
         ExportFormat::Warc => {
@@ -231,10 +258,11 @@ fn index_of(file: &Path) -> PathBuf {
 fn expect_free_folder(format: ExportFormat, folder: &Path) -> Result<(), CliError> {
     if is_stdout(folder) {
         let (name, other) = match format {
-            ExportFormat::Markdown => ("markdown", "--format jsonl --text markdown -o -"),
-            _ => ("dataset", "--format jsonl -o -"),
+            ExportFormat::Markdown => ("--format markdown", "--format jsonl --text markdown -o -"),
+            ExportFormat::Dataset => ("--format dataset", "--format jsonl -o -"),
+            _ => ("--shard-size", "-o - without --shard-size"),
         };
-        return Err(CliError::usage(format!("--format {name} writes a folder, not standard output"))
+        return Err(CliError::usage(format!("{name} writes a folder, not standard output"))
             .with_hint(format!("give -o a folder, or use {other}")));
     }
     if ObjectUrl::of(folder).is_some() {
