@@ -56,6 +56,9 @@ pub enum ClusterError {
         .0.as_millis()
     )]
     Slow(std::time::Duration),
+    /// The detector failed.
+    #[error(transparent)]
+    Detect(#[from] crate::detect::DetectError),
     /// The server has something that no version of this program writes.
     #[error("the database is damaged: {0}")]
     Damaged(String),

@@ -14,6 +14,7 @@
 //! | `lease` | Which run may work on which slot, and until when? |
 //! | `arrivals`, `sealed` | How do rendered pages get to their verdicts? |
 //! | `judge`, `turn_log` | In which order are verdicts given, and by whom? |
+//! | `holder`, `turn_body` | How do pieces of an index make up one, by way of the log? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -27,6 +28,7 @@ mod arrivals;
 mod connection;
 mod crawl_name;
 mod error;
+mod holder;
 mod judge;
 mod lease;
 mod password_file;
@@ -35,6 +37,7 @@ mod schema;
 mod sealed;
 mod server_check;
 mod tls;
+mod turn_body;
 mod turn_log;
 
 pub use address::{AddressError, ServerAddress};
@@ -43,11 +46,13 @@ pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arriv
 pub use connection::{Connector, Session};
 pub use crawl_name::CrawlName;
 pub use error::ClusterError;
+pub use holder::{Holder, next_ranges, slot_of};
 pub use judge::Judge;
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share};
 pub use refusal::Refusal;
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, stop};
 pub use server_check::{ServerFacts, connect_checked};
+pub use turn_body::arrival_body;
 pub use turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, turns_behind,
 };

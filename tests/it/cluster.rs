@@ -3,6 +3,7 @@
 mod connection;
 mod failover;
 mod gaps;
+mod holder;
 mod lease;
 mod schema;
 mod servers;

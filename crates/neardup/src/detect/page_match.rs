@@ -34,7 +34,7 @@ pub struct Similarity {
 }
 
 /// A stored page that reaches the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
     /// The stored page.
     pub of: Sequence,

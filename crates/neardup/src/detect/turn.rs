@@ -10,11 +10,13 @@
 //!
 //! Revisions are not decided in turns: a page with [`PageInput::renews`] is refused.
 
+use serde::{Deserialize, Serialize};
+
 use super::page_match::Match;
 use crate::model::{PageInput, Sequence, Verdict};
 
 /// What a piece knows of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     /// The page itself, if it was delivered before.
     pub known: Option<(Sequence, Verdict)>,

@@ -1,0 +1,118 @@
+//! What arrivals, answers and turns hold, as bytes: pages with their terms as text, replies of pieces, and verdicts.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::detect::{DecidedPage, DecidedTurn, Reply, TurnAnswer};
+use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, TermCounts, TermOrder, Verdict};
+
+use super::error::ClusterError;
+use super::lease::RunId;
+use super::turn_log::ArrivalRange;
+
+/// A page as an arrival holds it: numbers of terms would be those of one process.
+#[derive(Serialize, Deserialize)]
+struct ArrivedPage {
+    page: PageId,
+    group: u32,
+    body_digest: Digest,
+    text_digest: Option<Digest>,
+    terms: Vec<(String, FieldCounts)>,
+    order: TermOrder,
+    rank: u8,
+}
+
+/// The verdicts of a turn.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TurnVerdicts {
+    /// The number of the first page that was decided.
+    first: Sequence,
+    ranges: Vec<(i32, i64, i32)>,
+    /// Of each arrival: its number and verdict. The least weight of its terms is missing if it had been decided before.
+    pages: Vec<(Sequence, Verdict, Option<u32>)>,
+}
+
+/// Returns pages as the body of arrivals.
+pub fn arrival_body(pages: &[PageInput]) -> Result<Vec<u8>, ClusterError> {
+    let arrived = |page: &PageInput| ArrivedPage {
+        page: page.page,
+        group: page.group,
+        body_digest: page.body_digest,
+        text_digest: page.text_digest,
+        terms: page.terms.iter().map(|term| (term.term.to_string(), term.counts)).collect(),
+        order: page.order.clone(),
+        rank: page.rank,
+    };
+    encoded(&pages.iter().map(arrived).collect::<Vec<_>>())
+}
+
+/// Returns the pages of arrivals.
+pub(super) fn pages_of(body: &[u8]) -> Result<Vec<PageInput>, ClusterError> {
+    let pages: Vec<ArrivedPage> = decoded(body, "an arrival")?;
+    let input = |page: ArrivedPage| PageInput {
+        page: page.page,
+        group: page.group,
+        body_digest: page.body_digest,
+        text_digest: page.text_digest,
+        terms: page.terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
+        order: page.order,
+        renews: None,
+        rank: page.rank,
+    };
+    Ok(pages.into_iter().map(input).collect())
+}
+
+pub(super) fn reply_body(replies: &[Reply]) -> Result<Vec<u8>, ClusterError> {
+    encoded(replies)
+}
+
+pub(super) fn replies_of(body: &[u8]) -> Result<Vec<Reply>, ClusterError> {
+    decoded(body, "an answer")
+}
+
+impl TurnVerdicts {
+    /// Returns the body of a turn.
+    pub fn body(ranges: &[ArrivalRange], turn: &DecidedTurn) -> Result<Vec<u8>, ClusterError> {
+        let mut weights = turn.pages.iter().map(|page| page.least_weight);
+        let page = |answer: &TurnAnswer| {
+            let least_weight = if answer.redelivered { None } else { weights.next() };
+            (answer.sequence, answer.verdict, least_weight)
+        };
+        let pages = turn.answers.iter().map(page).collect();
+        let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
+        encoded(&Self { first: turn.first, ranges, pages })
+    }
+
+    /// Reads the body of a turn.
+    pub fn read(body: &[u8]) -> Result<Self, ClusterError> {
+        decoded(body, "a turn")
+    }
+
+    /// Returns the arrivals that the turn is about.
+    pub fn ranges(&self) -> Vec<ArrivalRange> {
+        let range = |&(run, first, count): &(i32, i64, i32)| ArrivalRange { run: RunId(run), first, count };
+        self.ranges.iter().map(range).collect()
+    }
+
+    /// Returns the turn, given its arrivals in order.
+    pub fn of(self, arrivals: Vec<PageInput>) -> Result<DecidedTurn, ClusterError> {
+        if arrivals.len() != self.pages.len() {
+            let what = format!("a turn of {} verdicts about {} pages", self.pages.len(), arrivals.len());
+            return Err(ClusterError::Damaged(what));
+        }
+        let mut turn = DecidedTurn { first: self.first, pages: Vec::new(), answers: Vec::new() };
+        for (input, (sequence, verdict, least_weight)) in arrivals.into_iter().zip(self.pages) {
+            turn.answers.push(TurnAnswer { sequence, verdict, redelivered: least_weight.is_none() });
+            turn.pages.extend(least_weight.map(|least_weight| DecidedPage { input, verdict, least_weight }));
+        }
+        Ok(turn)
+    }
+}
+
+fn encoded<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, ClusterError> {
+    postcard::to_stdvec(value).map_err(|error| ClusterError::Damaged(error.to_string()))
+}
+
+fn decoded<T: DeserializeOwned>(body: &[u8], what: &str) -> Result<T, ClusterError> {
+    postcard::from_bytes(body).map_err(|error| ClusterError::Damaged(format!("{what}: {error}")))
+}

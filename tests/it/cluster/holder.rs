@@ -1,0 +1,238 @@
+//! Workers that hold pieces of one index, on a real server, against one decider.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use ndcrawl::cluster::{
+    ArrivalChunk, Holder, Judge, Run, RunId, Session, all_arrived, arrival_body, next_ranges, open_turn, send_arrivals,
+    turns_behind,
+};
+use ndcrawl::detect::{Decider, Mode, Options, Settling};
+use ndcrawl::model::{Detector, Digest, Field, FieldCounts, PageId, PageInput, Slot, TermCounts, TermOrder, Verdict};
+use ndcrawl::seeded::SeededRng;
+
+use super::servers::LocalServers;
+use super::{begin, plan, session};
+
+const LONG: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
+const SLOTS: u16 = 8;
+const PAGES_OF_A_WORKER: usize = 300;
+const TURN: i32 = 64;
+
+fn options() -> Options {
+    Options { mode: Mode::Best, min_terms: 20, ..Options::of(Detector::Mwo) }
+}
+
+/// Pages of four hosts, each with a template; every third one is a page of another worker with a few words changed.
+fn pages(worker: u32) -> Vec<PageInput> {
+    let mut random = SeededRng::new(u64::from(worker), "pages of workers");
+    (0..PAGES_OF_A_WORKER)
+        .map(|number| {
+            let family = if number % 3 == 0 { number as u64 } else { 1_000_000 * u64::from(worker) + number as u64 };
+            let host = (family % 4) as u32;
+            let template = (0..40).map(|word| format!("host{host}word{word}"));
+            let own = (0..60).map(|word| format!("text{family}word{word}"));
+            let mut words: Vec<String> = template.chain(own).collect();
+            for _ in 0..random.below(4) {
+                let at = random.below(100);
+                words[at] = format!("changed{}", random.below(1 << 30));
+            }
+            page(PageId::new("cluster", &format!("http://h{host}.test/{worker}/{number}"), 0), host, &words)
+        })
+        .collect()
+}
+
+fn page(name: PageId, group: u32, words: &[String]) -> PageInput {
+    let hash =
+        |words: &[String]| words.concat().bytes().fold(7u32, |hash, byte| hash.wrapping_mul(31) ^ u32::from(byte));
+    let mut shingles: Vec<u32> = words.windows(4).map(|run| hash(run).wrapping_mul(0x9E37_79B1) & !1).collect();
+    shingles.sort_unstable();
+    shingles.dedup();
+    let mut counts = FieldCounts::default();
+    counts.add(Field::Body);
+    let mut distinct = words.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    PageInput {
+        page: name,
+        group,
+        body_digest: Digest::of(words.join(" ").as_bytes()),
+        text_digest: None,
+        terms: distinct.iter().map(|word| TermCounts { term: word.as_str().into(), counts }).collect(),
+        order: TermOrder { shingles, ..TermOrder::default() },
+        renews: None,
+        rank: 0,
+    }
+}
+
+/// A worker's life: sends its pages, answers turns for its slots, judges if it may. Ends when all pages are decided.
+struct Worker {
+    session: Session,
+    run: Run,
+    holder: Holder,
+    judge: Option<Judge>,
+    verdicts: BTreeMap<i64, Verdict>,
+}
+
+impl Worker {
+    async fn start(name: &str, crawl: &str, slots: impl IntoIterator<Item = u16>) -> Self {
+        let mut session = session(LocalServers::shared(), &plan(crawl, SLOTS)).await;
+        let run = begin(&mut session, name, LONG).await.unwrap();
+        let holder = Holder::new(options(), slots.into_iter().map(Slot), SLOTS).unwrap();
+        Self { session, run, holder, judge: None, verdicts: BTreeMap::new() }
+    }
+
+    async fn send(&mut self, pages: &[PageInput]) {
+        let mut first = 0;
+        for chunk in pages.chunks(16) {
+            let body = arrival_body(chunk).unwrap();
+            let count = chunk.len() as i32;
+            send_arrivals(&mut self.session, &ArrivalChunk { run: self.run.id(), first, count, body }).await.unwrap();
+            first += i64::from(count);
+        }
+    }
+
+    /// Takes in what was decided, answers an open turn, and settles or opens one if this is the judge.
+    async fn step(&mut self) {
+        for (run, number, answer) in self.holder.follow(&self.session).await.unwrap() {
+            if run == self.run.id() {
+                assert_eq!(self.verdicts.insert(number, answer.verdict), None, "decided once");
+            }
+        }
+        let open = open_turn(&self.session).await.unwrap().filter(|open| open.number == self.holder.applied() + 1);
+        if let Some(open) = &open {
+            self.holder.answer(&self.session, self.run.id(), open).await.unwrap();
+        }
+        if self.judge.is_none() {
+            self.judge = Judge::take(&mut self.session, &self.run).await.unwrap();
+        }
+        let Some(judge) = &mut self.judge else { return };
+        if judge.next_turn() != self.holder.applied() + 1 {
+            return;
+        }
+        match open {
+            Some(open) => {
+                self.holder.settle(&mut self.session, judge, open.attempt, &open.ranges).await.unwrap();
+            }
+            None => {
+                let all = all_arrived(&self.session).await.unwrap();
+                let ranges = next_ranges(&self.session, judge, &all, TURN).await.unwrap();
+                if !ranges.is_empty() {
+                    judge.open_turn(&mut self.session, &ranges).await.unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// Returns the slots of worker `number` of `count`.
+fn share(number: u16, count: u16) -> impl Iterator<Item = u16> {
+    (0..SLOTS).filter(move |slot| slot % count == number)
+}
+
+/// Decides the turns of a log by one decider. Returns the verdict on each arrival.
+async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>) -> BTreeMap<(RunId, i64), Verdict> {
+    let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options() });
+    let mut follower = Holder::new(options(), (0..SLOTS).map(Slot), SLOTS).unwrap();
+    let order = follower.follow(session).await.unwrap();
+    let mut order = order.into_iter().map(|(run, number, _)| (run, number));
+    let mut verdicts = BTreeMap::new();
+    let mut last = 0;
+    loop {
+        let turns = turns_behind(session, last, 10).await.unwrap();
+        if turns.is_empty() {
+            return verdicts;
+        }
+        for turn in turns {
+            let names: Vec<(RunId, i64)> = order.by_ref().take(turn.count as usize).collect();
+            let pages = names.iter().map(|(run, number)| sent[run][*number as usize].clone()).collect();
+            let judged = decider.decide(pages).unwrap();
+            decider.settle();
+            verdicts.extend(names.into_iter().zip(judged.iter().map(|judged| judged.verdict)));
+            last = turn.number;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_give_the_verdicts_of_one_process() {
+    for count in [1u16, 3] {
+        let crawl = format!("pieces_of_{count}");
+        let mut tasks = Vec::new();
+        for number in 0..count {
+            let (crawl, own) = (crawl.clone(), pages(number.into()));
+            tasks.push(tokio::spawn(async move {
+                let mut worker = Worker::start(&format!("worker-{number}"), &crawl, share(number, count)).await;
+                worker.send(&own).await;
+                let (begin, all) = (Instant::now(), i64::from(count) * PAGES_OF_A_WORKER as i64);
+                loop {
+                    assert!(begin.elapsed() < PATIENCE, "{} of {} decided", worker.verdicts.len(), own.len());
+                    worker.step().await;
+                    let log = turns_behind(&worker.session, worker.holder.applied(), 1).await.unwrap();
+                    let judged: i64 =
+                        worker.session.client().query_one("SELECT pages FROM crawl", &[]).await.unwrap().get(0);
+                    if log.is_empty() && judged == all && worker.verdicts.len() == own.len() {
+                        return (worker.run.id(), own, worker.verdicts);
+                    }
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+            }));
+        }
+        let (mut sent, mut found) = (BTreeMap::new(), BTreeMap::new());
+        for task in tasks {
+            let (run, own, verdicts) = task.await.unwrap();
+            found.extend(verdicts.into_iter().map(|(number, verdict)| ((run, number), verdict)));
+            sent.insert(run, own);
+        }
+        let session = session(LocalServers::shared(), &plan(&crawl, SLOTS)).await;
+        let expected = replayed(&session, &sent).await;
+        assert_eq!(found, expected, "{count} workers");
+        let near = expected.values().filter(|verdict| matches!(verdict, Verdict::NearDuplicate { .. })).count();
+        assert!(count == 1 || near > PAGES_OF_A_WORKER / 3, "{near} near-duplicates of pages of other workers");
+    }
+}
+
+/// A worker is killed with its piece. Another takes its slots, reads the log from its beginning, and answers the turn
+/// that was open.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_lost_piece_is_made_again_from_the_log() {
+    let crawl = "lost_piece";
+    let own = pages(7);
+    let mut judge = Worker::start("judge", crawl, share(0, 2)).await;
+    let mut other = Worker::start("other", crawl, share(1, 2)).await;
+    judge.send(&own).await;
+    while judge.verdicts.is_empty() {
+        judge.step().await;
+        other.step().await;
+    }
+    let decided = judge.verdicts.len();
+    assert!(decided > 0 && decided < own.len(), "{decided}");
+    drop(other);
+    for _ in 0..10 {
+        judge.step().await;
+    }
+    let stopped = judge.holder.applied();
+    judge.step().await;
+    assert_eq!(judge.holder.applied(), stopped, "without the piece there are no verdicts");
+    let mut next = Worker::start("next", crawl, share(1, 2)).await;
+    let begin = Instant::now();
+    while judge.verdicts.len() < own.len() {
+        assert!(begin.elapsed() < PATIENCE);
+        next.step().await;
+        judge.step().await;
+    }
+    let run = judge.run.id();
+    let expected = replayed(&judge.session, &BTreeMap::from([(run, own)])).await;
+    let found: BTreeMap<(RunId, i64), Verdict> =
+        judge.verdicts.iter().map(|(number, verdict)| ((run, *number), *verdict)).collect();
+    assert_eq!(found, expected);
+
+    // The control: a holder that goes on from a turn that is not in the log is told.
+    let statement = "UPDATE turn SET attempt = attempt + 1 WHERE number = (SELECT turn FROM crawl)";
+    judge.session.client().execute(statement, &[]).await.unwrap();
+    let told = judge.holder.follow(&judge.session).await.unwrap_err().to_string();
+    assert!(told.contains("the log has another turn"), "{told}");
+}
