@@ -28,7 +28,7 @@ const MOST_LINES: usize = 30;
 /// not exist, or be empty; it has the name `FOLDER.open` until it is complete.
 ///
 /// # Errors
-/// [`ExportError`].
+/// [`ExportError`](super::ExportError).
 pub fn dataset(source: ExportSource<'_>, columns: TextColumns, folder: &Path, shard_size: u64) -> Result<ExportCounts> {
     let target = FolderOutput::create(folder)?;
     let mut counts = ExportCounts::default();
