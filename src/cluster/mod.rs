@@ -43,7 +43,7 @@ mod turn_log;
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
 pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
-pub use connection::{Connector, Session};
+pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_name::CrawlName;
 pub use error::ClusterError;
 pub use holder::{Holder, next_ranges, slot_of};

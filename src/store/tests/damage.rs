@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::model::{OutcomeKind, UrlId};
+use crate::model::{Batch, Discovery, OutcomeKind, OutcomeRow, Totals, UrlId, UrlRow, UrlState};
 
 use super::super::{DoneRow, Error, verify};
 use crate::seeded::SeededRng;
@@ -50,6 +50,36 @@ fn a_lost_line_a_second_line_and_a_wrong_outcome_are_found() {
     fs::write(&path, &sound[..sound.len() - 10]).unwrap();
     assert!(problems(folder.path()).contains("the last commit says"));
     assert!(matches!(open(folder.path()), Err(Error::Corrupt { .. })));
+}
+
+/// A finished crawl of two URLs that failed, the second of which has this state.
+fn crawl_of_two(folder: &Path, state: UrlState, outcomes: u32) -> String {
+    let row =
+        |name, state| UrlRow { url: format!("http://{name}.test/"), discovery: Discovery::SEED, state, clue: None };
+    let line = |name| format!(r#"{{"url":"http://{name}.test/","outcome":"failed"}}"#);
+    let outcome = |url| OutcomeRow { url: UrlId(url), kind: OutcomeKind::Failed };
+    let (mut store, _) = open(folder).unwrap();
+    let batch = Batch {
+        urls: vec![row("a", UrlState::Queued), row("b", state)],
+        outcomes: (0..outcomes).map(outcome).collect(),
+        page_lines: ["a", "b"].into_iter().take(outcomes as usize).map(line).collect(),
+        totals: Totals { outcomes: [(OutcomeKind::Failed, u64::from(outcomes))].into(), ..Totals::default() },
+        ..Batch::default()
+    };
+    store.commit(batch).unwrap();
+    store.finish(Vec::<Result<String, Error>>::new()).unwrap();
+    store.close().unwrap();
+    problems(folder)
+}
+
+#[test]
+fn a_url_of_another_slot_has_neither_outcome_nor_line_here() {
+    let [sound, lost, double] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    assert_eq!(crawl_of_two(sound.path(), UrlState::Elsewhere(None), 1), "");
+    assert_eq!(crawl_of_two(lost.path(), UrlState::Queued, 1), "URL 1 has no line in pages.jsonl");
+    let found = crawl_of_two(double.path(), UrlState::Elsewhere(None), 2);
+    assert!(found.contains("URL 1 has an outcome and belongs to another slot"), "{found}");
+    assert!(found.contains("http://b.test/ belongs to another slot"), "{found}");
 }
 
 #[test]
