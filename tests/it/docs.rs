@@ -378,7 +378,7 @@ fn every_test_module_and_benchmark_exists() {
 /// Without what differs from run to run.
 fn normalize(text: &str) -> String {
     let changes = [
-        (r"after \d+ m?s", "after TIME"),
+        (r"after (\d+ min )?[\d.]+ m?s", "after TIME"),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
         (r"NDCRAWL-\S+\.warc\.gz, offset \d+", "FILE, offset N"),
