@@ -5,18 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::store::PageLines;
 
 use super::columns::TextColumns;
 use super::content::Contents;
-use super::error::Result;
+use super::error::{ExportError, Result};
 use super::folder_output::FolderOutput;
 use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
+use super::parquet_schema;
 use super::row::ExportRow;
 use super::shards::{ShardFormat, Shards};
 
@@ -44,7 +45,9 @@ pub fn dataset(source: ExportSource<'_>, columns: TextColumns, folder: &Path, sh
     })?;
     counts.bytes = shards.finish()?;
     content.count_outcomes(source.folder)?;
-    let card = content.card(columns, counts);
+    let features =
+        parquet_schema::features(columns).map_err(|error| ExportError::at(folder, io::Error::other(error)))?;
+    let card = content.card(&features, counts);
     let mut file = Output::file(&target.path().join("README.md"))?;
     file.write_all(card.as_bytes()).map_err(|source| file.error(source))?;
     counts.bytes += file.finish()?;
@@ -86,8 +89,8 @@ impl DatasetContent {
         Ok(())
     }
 
-    fn card(&self, columns: TextColumns, counts: ExportCounts) -> String {
-        let mut card = format!("---\n{}---\n\n", self.front_matter(columns, counts));
+    fn card(&self, features: &str, counts: ExportCounts) -> String {
+        let mut card = format!("---\n{}---\n\n", self.front_matter(features, counts));
         let _ = write!(
             card,
             "# Pages of {}\n\n{} rows, one a page, with {} characters of text. ndcrawl {} made them; pages that repeat another \
@@ -114,7 +117,7 @@ impl DatasetContent {
         card
     }
 
-    fn front_matter(&self, columns: TextColumns, counts: ExportCounts) -> String {
+    fn front_matter(&self, features: &str, counts: ExportCounts) -> String {
         let mut text = String::from(
             "configs:\n- config_name: default\n  data_files:\n  - split: train\n    path: data/train-*.parquet\n",
         );
@@ -126,70 +129,13 @@ impl DatasetContent {
         }
         text += &format!("size_categories:\n- {}\ntags:\n- web\n- deduplicated\n", size_category(self.rows));
         text += "dataset_info:\n  features:\n";
-        for (name, kind) in FEATURES {
-            match kind {
-                "texts" => {
-                    let wanted = [
-                        (columns.has_full_text(), "full_text"),
-                        (columns.markdown, "markdown"),
-                        (columns.html, "html"),
-                    ];
-                    for (_, name) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
-                        text += &format!("  - name: {name}\n    dtype: string\n");
-                    }
-                }
-                "list" => text += &format!("  - name: {name}\n    list: string\n"),
-                "provenance" => {
-                    text += &format!("  - name: {name}\n    struct:\n");
-                    PROVENANCE.iter().for_each(|field| text += &format!("    - name: {field}\n      dtype: string\n"));
-                }
-                kind => text += &format!("  - name: {name}\n    dtype: {kind}\n"),
-            }
-        }
+        text += features;
         text + &format!(
             "  splits:\n  - name: train\n    num_bytes: {}\n    num_examples: {}\n  download_size: {}\n  dataset_size: {}\n",
             counts.bytes, self.rows, counts.bytes, counts.bytes
         )
     }
 }
-
-/// The columns of [`parquet`](super::parquet) in their order, by the names of `datasets`.
-const FEATURES: [(&str, &str); 32] = [
-    ("url", "string"),
-    ("id", "string"),
-    ("file", "string"),
-    ("line", "int64"),
-    ("final_url", "string"),
-    ("fetched_at", "timestamp[ms, tz=UTC]"),
-    ("status", "int32"),
-    ("type", "string"),
-    ("charset", "string"),
-    ("charset_declared", "string"),
-    ("lang", "string"),
-    ("lang_detected", "string"),
-    ("lang_confidence", "float64"),
-    ("title", "string"),
-    ("license", "string"),
-    ("robots", "list"),
-    ("text", "string"),
-    ("", "texts"),
-    ("outcome", "string"),
-    ("duplicate_of", "string"),
-    ("score", "float64"),
-    ("detector", "string"),
-    ("decided_by", "string"),
-    ("cluster", "string"),
-    ("digest", "string"),
-    ("text_digest", "string"),
-    ("bytes", "int64"),
-    ("truncated", "bool"),
-    ("provenance", "provenance"),
-    ("warc_file", "string"),
-    ("warc_offset", "int64"),
-    ("columns", "string"),
-];
-
-const PROVENANCE: [&str; 9] = ["who", "who_from", "when", "when_from", "where", "why", "why_from", "how", "markup"];
 
 /// Returns the name that the Hub has for so many rows.
 fn size_category(rows: u64) -> &'static str {
@@ -236,7 +182,7 @@ mod tests {
             licenses: BTreeMap::from([("a | b\n# c <script> [x](y) `z`".to_owned(), 2), (String::new(), 1)]),
             ..DatasetContent::default()
         };
-        let card = content.card(TextColumns::default(), ExportCounts::default());
+        let card = content.card("", ExportCounts::default());
         assert!(card.contains("| a \\| b # c &lt;script> \\[x](y) \\`z\\` | 2 |\n| (none) | 1 |\n"), "{card}");
     }
 
@@ -245,7 +191,7 @@ mod tests {
         let languages = (0..40_u64).map(|number| (format!("l{}", char::from(b'a' + (number % 26) as u8)), number));
         let mut content = DatasetContent { languages: languages.collect(), ..DatasetContent::default() };
         content.languages.insert("no".to_owned(), 1);
-        assert!(content.front_matter(TextColumns::default(), ExportCounts::default()).contains("- \"no\"\n"));
+        assert!(content.front_matter("", ExportCounts::default()).contains("- \"no\"\n"));
         let mut card = String::new();
         table(&mut card, "x", &(0..40_u64).map(|number| (number.to_string(), number)).collect());
         assert!(card.ends_with("| 10 others | 45 |\n"), "{card}");

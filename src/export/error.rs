@@ -1,7 +1,7 @@
 //! Errors of exports.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::store;
 
@@ -25,6 +25,11 @@ pub enum ExportError {
 }
 
 impl ExportError {
+    /// Returns the error of a write to this file.
+    pub(super) fn at(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
+    }
+
     /// Returns the kind of a write error.
     pub fn write_kind(&self) -> Option<io::ErrorKind> {
         match self {

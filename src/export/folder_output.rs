@@ -16,17 +16,17 @@ impl FolderOutput {
     /// Creates the folder, which must not exist or be empty. What an export left that was killed is removed.
     pub(super) fn create(folder: &Path) -> Result<Self> {
         match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-            Ok(true) => fs::remove_dir(folder).map_err(|source| error(folder, source))?,
-            Ok(false) => return Err(error(folder, io::ErrorKind::DirectoryNotEmpty.into())),
+            Ok(true) => fs::remove_dir(folder).map_err(|source| ExportError::at(folder, source))?,
+            Ok(false) => return Err(ExportError::at(folder, io::ErrorKind::DirectoryNotEmpty.into())),
             Err(found) if found.kind() == io::ErrorKind::NotFound => {}
-            Err(found) => return Err(error(folder, found)),
+            Err(found) => return Err(ExportError::at(folder, found)),
         }
         let mut name = folder.file_name().unwrap_or_default().to_owned();
         name.push(".open");
         let open = folder.with_file_name(name);
         match fs::remove_dir_all(&open) {
-            Err(found) if found.kind() != io::ErrorKind::NotFound => return Err(error(&open, found)),
-            _ => fs::create_dir_all(&open).map_err(|source| error(&open, source))?,
+            Err(found) if found.kind() != io::ErrorKind::NotFound => return Err(ExportError::at(&open, found)),
+            _ => fs::create_dir_all(&open).map_err(|source| ExportError::at(&open, source))?,
         }
         Ok(Self { folder: folder.to_owned(), open, is_finished: false })
     }
@@ -39,7 +39,7 @@ impl FolderOutput {
     /// Gives the folder its name.
     pub(super) fn finish(mut self) -> Result<()> {
         self.is_finished = true;
-        fs::rename(&self.open, &self.folder).map_err(|source| error(&self.folder, source))
+        fs::rename(&self.open, &self.folder).map_err(|source| ExportError::at(&self.folder, source))
     }
 }
 
@@ -49,8 +49,4 @@ impl Drop for FolderOutput {
             let _ = fs::remove_dir_all(&self.open);
         }
     }
-}
-
-fn error(path: &Path, source: io::Error) -> ExportError {
-    ExportError::Write { path: path.to_owned(), source }
 }

@@ -34,6 +34,7 @@ mod object_folder;
 mod output;
 mod pages;
 mod parquet;
+mod parquet_schema;
 mod rates;
 mod row;
 mod selection;

@@ -13,7 +13,6 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleTyp
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
 use super::columns::TextColumns;
@@ -22,60 +21,11 @@ use super::error::{ExportError, Result};
 use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
+use super::parquet_schema;
 use super::row::{ExportRow, ProvenanceFields};
 
 /// Bytes of text that close a row group.
 const GROUP_BYTES: usize = 32 * 1024 * 1024;
-
-const SCHEMA: &str = "
-message page {
-    REQUIRED BYTE_ARRAY url (STRING);
-    OPTIONAL BYTE_ARRAY id (STRING);
-    OPTIONAL BYTE_ARRAY file (STRING);
-    OPTIONAL INT64 line;
-    OPTIONAL BYTE_ARRAY final_url (STRING);
-    OPTIONAL INT64 fetched_at (TIMESTAMP(MILLIS,true));
-    OPTIONAL INT32 status;
-    OPTIONAL BYTE_ARRAY type (STRING);
-    OPTIONAL BYTE_ARRAY charset (STRING);
-    OPTIONAL BYTE_ARRAY charset_declared (STRING);
-    OPTIONAL BYTE_ARRAY lang (STRING);
-    OPTIONAL BYTE_ARRAY lang_detected (STRING);
-    OPTIONAL DOUBLE lang_confidence;
-    OPTIONAL BYTE_ARRAY title (STRING);
-    OPTIONAL BYTE_ARRAY license (STRING);
-    REQUIRED group robots (LIST) {
-        REPEATED group list {
-            REQUIRED BYTE_ARRAY element (STRING);
-        }
-    }
-    OPTIONAL BYTE_ARRAY text (STRING);
-    TEXTS
-    REQUIRED BYTE_ARRAY outcome (STRING);
-    OPTIONAL BYTE_ARRAY duplicate_of (STRING);
-    OPTIONAL DOUBLE score;
-    OPTIONAL BYTE_ARRAY detector (STRING);
-    OPTIONAL BYTE_ARRAY decided_by (STRING);
-    OPTIONAL BYTE_ARRAY cluster (STRING);
-    OPTIONAL BYTE_ARRAY digest (STRING);
-    OPTIONAL BYTE_ARRAY text_digest (STRING);
-    OPTIONAL INT64 bytes;
-    REQUIRED BOOLEAN truncated;
-    OPTIONAL group provenance {
-        OPTIONAL BYTE_ARRAY who (STRING);
-        OPTIONAL BYTE_ARRAY who_from (STRING);
-        OPTIONAL BYTE_ARRAY when (STRING);
-        OPTIONAL BYTE_ARRAY when_from (STRING);
-        OPTIONAL BYTE_ARRAY where (STRING);
-        OPTIONAL BYTE_ARRAY why (STRING);
-        OPTIONAL BYTE_ARRAY why_from (STRING);
-        OPTIONAL BYTE_ARRAY how (STRING);
-        OPTIONAL BYTE_ARRAY markup (STRING);
-    }
-    OPTIONAL BYTE_ARRAY warc_file (STRING);
-    OPTIONAL INT64 warc_offset;
-    OPTIONAL BYTE_ARRAY columns (STRING);
-}";
 
 /// Columns with mostly distinct values, for which a dictionary is useless.
 const UNIQUE: [&str; 10] =
@@ -112,9 +62,8 @@ impl ParquetFile {
     pub(super) fn create(output: Output, columns: TextColumns) -> Result<Self> {
         let path = output.path().to_owned();
         let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
-        let schema = SCHEMA.replace("TEXTS", &texts(columns));
-        let schema = Arc::new(parse_message_type(&schema).map_err(error)?);
-        let writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
+        let schema = parquet_schema::of(columns).map_err(error)?;
+        let writer = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties())).map_err(error)?;
         Ok(Self { writer, path, columns, group: Vec::new(), group_bytes: 0, group_limit: GROUP_BYTES })
     }
 
@@ -149,13 +98,6 @@ impl ParquetFile {
         write_group(&mut self.writer, std::mem::take(&mut self.group), self.columns)
             .map_err(|error| ExportError::Write { path: self.path.clone(), source: io_error(error) })
     }
-}
-
-/// Returns the optional columns of text in the order of the row.
-fn texts(columns: TextColumns) -> String {
-    let names = [(columns.has_full_text(), "full_text"), (columns.markdown, "markdown"), (columns.html, "html")];
-    let names = names.into_iter().filter(|(is_wanted, _)| *is_wanted);
-    names.map(|(_, name)| format!("OPTIONAL BYTE_ARRAY {name} (STRING);\n    ")).collect()
 }
 
 fn properties() -> WriterProperties {

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::Compression as Level;
 use flate2::write::GzEncoder;
@@ -41,16 +41,16 @@ pub fn wacz(source: ExportSource<'_>, path: &Path) -> Result<ExportCounts> {
     let mut counts = warc(source, Compression::Gzip, archive, Some(lines))?;
     write_pages(source, &part("pages.jsonl"))?;
     let packed = part("packed");
-    pack(parts.path(), &packed).map_err(|source| error(path, source))?;
-    counts.bytes = fs::metadata(&packed).map_err(|source| error(path, source))?.len();
-    fs::rename(&packed, path).map_err(|source| error(path, source))?;
+    pack(parts.path(), &packed).map_err(|source| ExportError::at(path, source))?;
+    counts.bytes = fs::metadata(&packed).map_err(|source| ExportError::at(path, source))?.len();
+    fs::rename(&packed, path).map_err(|source| ExportError::at(path, source))?;
     Ok(counts)
 }
 
 /// Lists the pages that have a record, as the format asks: a line that tells the format, then one line a page.
 fn write_pages(source: ExportSource<'_>, path: &Path) -> Result<()> {
     let mut output = Output::file(path)?;
-    let mut put = |line: serde_json::Value| writeln!(output, "{line}").map_err(|source| error(path, source));
+    let mut put = |line: serde_json::Value| writeln!(output, "{line}").map_err(|source| ExportError::at(path, source));
     put(json!({ "format": "json-pages-1.0", "id": "pages", "title": "All pages" }))?;
     source.each(&mut ExportCounts::default(), |line, _| {
         if line.warc_file.is_none() || !line.is_kept() {
@@ -72,7 +72,7 @@ fn pack(parts: &Path, packed: &Path) -> io::Result<()> {
     {
         package.add(&format!("{folder}/{name}"), &parts.join(name))?;
     }
-    let resources: Vec<_> = package.resources.drain(..).collect();
+    let resources: Vec<_> = std::mem::take(&mut package.resources);
     let described = json!({
         "profile": "data-package",
         "wacz_version": "1.1.1",
@@ -160,8 +160,4 @@ fn index_blocks(lines: &Path, compressed: &Path) -> io::Result<String> {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn error(path: &Path, source: io::Error) -> ExportError {
-    ExportError::Write { path: PathBuf::from(path), source }
 }
