@@ -77,9 +77,9 @@ fn clusters_are_told_largest_first_with_the_page_that_should_stay() {
 
     http://a.test/0
       elected: this page (only one whose body is archived)
-      trust  score     detector      decided by   body  page
-    * 0.111  -         -             stored       kept  http://a.test/0
-      0.111  -         -             body-digest  -     http://a.test/0?copy
+      score     detector      decided by   body  page
+    * -         -             stored       kept  http://a.test/0
+      -         -             body-digest  -     http://a.test/0?copy
     ");
 }
 

@@ -39,10 +39,15 @@ fn add(text: &mut String, cluster: &Cluster) {
         let _ =
             writeln!(text, "  better, but its body is not archived: {} ({})", terminal_safe(url), terminal_safe(why));
     }
-    let _ = writeln!(text, "  trust  score     detector      decided by   body  page");
-    for page in &cluster.pages {
+    // A trust that all pages share tells nothing.
+    let trusts: Vec<String> = cluster.pages.iter().map(|page| format!("{:.3}", page.trust.score)).collect();
+    let is_telling = trusts.iter().any(|trust| *trust != trusts[0]);
+    let _ =
+        writeln!(text, "  {}score     detector      decided by   body  page", if is_telling { "trust  " } else { "" });
+    for (page, trust) in cluster.pages.iter().zip(trusts) {
         let mark = if cluster.elected.as_ref() == Some(&page.url) { '*' } else { ' ' };
-        let _ = writeln!(text, "{mark} {}", row(page));
+        let trust = if is_telling { trust + "  " } else { String::new() };
+        let _ = writeln!(text, "{mark} {trust}{}", row(page));
     }
 }
 
@@ -50,8 +55,7 @@ fn row(page: &ClusterPage) -> String {
     let score = page.score.map_or("-".to_owned(), |score| score.to_string());
     let decided_by = page.decided_by.as_deref().unwrap_or(&page.outcome);
     format!(
-        "{:.3}  {score:<8}  {:<12}  {:<11}  {:<4}  {}",
-        page.trust.score,
+        "{score:<8}  {:<12}  {:<11}  {:<4}  {}",
         terminal_safe(page.detector.as_deref().unwrap_or("-")),
         terminal_safe(decided_by),
         if page.archived { "kept" } else { "-" },
