@@ -56,6 +56,7 @@ impl BruteForce {
         weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
         let verdict =
             self.copy_of(&input, &weights).or_else(|| self.best_match(&input, &weights)).unwrap_or(Verdict::Unique);
+        self.replace_first(&input);
         let passes_on = PassesOn { to_body: true, to_text: true };
         self.pages.push(Page { input, weights, full_weight, verdict, passes_on, is_withdrawn: false });
         verdict
@@ -125,24 +126,40 @@ impl BruteForce {
     }
 
     fn copy_of(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
-        let mut peers = self.peers(input);
-        let is_stored = |page: &Page| {
-            let of = page.verdict.duplicate_of().map_or(page, |of| &self.pages[of.index()]);
-            !of.is_withdrawn
-        };
-        let same_body =
-            |page: &Page| page.passes_on.to_body && page.input.body_digest == input.body_digest && is_stored(page);
-        let body = peers.clone().find(|(_, page)| same_body(page));
-        if let Some((number, page)) = body {
+        if let Some((number, page)) = self.first_of_body(input).filter(|(_, page)| self.is_stored(page)) {
             return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
         }
-        if input.text_digest.is_none() || weights.len() < self.options.min_terms {
+        if weights.len() < self.options.min_terms {
             return None;
         }
-        let same_text =
-            |page: &Page| page.passes_on.to_text && page.input.text_digest == input.text_digest && is_stored(page);
-        let (number, page) = peers.find(|(_, page)| same_text(page))?;
+        let (number, page) = self.first_of_text(input).filter(|(_, page)| self.is_stored(page))?;
         Some(inherit(number, page.verdict, DecidedBy::TextDigest))
+    }
+
+    fn first_of_body(&self, input: &PageInput) -> Option<(Sequence, &Page)> {
+        self.peers(input).find(|(_, page)| page.passes_on.to_body && page.input.body_digest == input.body_digest)
+    }
+
+    fn first_of_text(&self, input: &PageInput) -> Option<(Sequence, &Page)> {
+        input.text_digest?;
+        self.peers(input).find(|(_, page)| page.passes_on.to_text && page.input.text_digest == input.text_digest)
+    }
+
+    /// Returns whether a page, or the one that it repeats, is compared with later pages.
+    fn is_stored(&self, page: &Page) -> bool {
+        let stored = page.verdict.duplicate_of().map_or(page, |of| &self.pages[of.index()]);
+        !stored.is_withdrawn
+    }
+
+    /// Lets a page take the place of the first one of its body or text, if that repeats a page that was withdrawn.
+    fn replace_first(&mut self, input: &PageInput) {
+        let is_gone = |first: Option<(Sequence, &Page)>| first.is_some_and(|(_, page)| !self.is_stored(page));
+        let (body_gone, text_gone) = (is_gone(self.first_of_body(input)), is_gone(self.first_of_text(input)));
+        let (within, group) = (self.options.within, input.group);
+        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.input.group == group) {
+            page.passes_on.to_body &= !(body_gone && page.input.body_digest == input.body_digest);
+            page.passes_on.to_text &= !(text_gone && page.input.text_digest == input.text_digest);
+        }
     }
 
     fn best_match(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
