@@ -84,6 +84,8 @@ pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 
 #[cfg(test)]
+mod renewal_tests;
+#[cfg(test)]
 mod test_rows;
 #[cfg(test)]
 mod tests;

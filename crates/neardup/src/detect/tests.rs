@@ -14,7 +14,7 @@ use crate::model::{
 
 const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
 
-fn threshold(millionths: u32) -> Threshold {
+pub(super) fn threshold(millionths: u32) -> Threshold {
     Threshold::from_millionths(millionths).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn with_text(mut page: PageInput, text: &str) -> PageInput {
     page
 }
 
-fn options(millionths: u32, min_terms: usize) -> Options {
+pub(super) fn options(millionths: u32, min_terms: usize) -> Options {
     Options { threshold: threshold(millionths), min_terms, mode: Mode::Best, ..Options::default() }
 }
 
@@ -105,7 +105,7 @@ fn other_verdicts(verdict: Verdict) -> Vec<Verdict> {
 
 /// A log that is read from while it grows.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<LogRow>>>);
+pub(super) struct Log(Arc<Mutex<Vec<LogRow>>>);
 
 impl RecordSource for Log {
     type Error = std::fmt::Error;
@@ -119,7 +119,12 @@ impl RecordSource for Log {
 }
 
 /// Writes decided pages to the log and opens a decider on it.
-fn committed_and_reopened(options: Options, pages: &[PageInput], judged: &[Judged], log: Log) -> Decider<Log> {
+pub(super) fn committed_and_reopened(
+    options: Options,
+    pages: &[PageInput],
+    judged: &[Judged],
+    log: Log,
+) -> Decider<Log> {
     log.0.lock().unwrap().extend(log_of(pages, judged));
     let mut decider = Decider::new(options, log);
     for term in judged.iter().flat_map(|judged| &judged.new_terms) {
@@ -525,7 +530,7 @@ pub(super) fn pages_of_templates() -> impl Strategy<Value = Vec<PageInput>> {
     })
 }
 
-fn page_of(number: usize, words: &[(u32, u32)]) -> PageInput {
+pub(super) fn page_of(number: usize, words: &[(u32, u32)]) -> PageInput {
     let mut words = words.to_vec();
     words.sort_unstable();
     words.dedup_by_key(|(word, _)| *word);
@@ -609,125 +614,6 @@ proptest! {
             .collect();
         prop_assert_eq!(decider.outdated_duplicates(Sequence(0)).unwrap(), expected);
     }
-
-    #[test]
-    fn pages_judged_anew_are_decided_as_brute_force_decides_them(
-        pages in any_stream(),
-        ranks in prop::collection::vec(0u8..3, 60),
-        revised in prop::collection::vec(any::<bool>(), 60),
-        within in prop_oneof![Just(Within::Crawl), Just(Within::Host)],
-    ) {
-        let options = Options { within, ..options(700_000, 2) };
-        let (mut decider, mut oracle) = (Decider::in_memory(options.clone()), BruteForce::new(options.clone()));
-        let (mut stream, mut all): (Vec<PageInput>, Vec<Judged>) = (Vec::new(), Vec::new());
-        let mut near = Vec::new();
-        let pages: Vec<PageInput> = pages.into_iter().zip(ranks).map(|(page, rank)| PageInput { rank, ..page }).collect();
-        for (page, revised) in pages.iter().zip(revised) {
-            let earlier = if revised { near.pop() } else { None };
-            let mut next = vec![page.clone()];
-            next.extend(earlier.map(|earlier: Sequence| renewal(&stream[earlier.index()], earlier)));
-            while let Some(candidate) = next.pop() {
-                let judged = decider.decide(vec![candidate.clone()]).unwrap().remove(0);
-                prop_assert_eq!(judged.verdict, oracle.decide(candidate.clone()), "page {}", judged.sequence);
-                if matches!(judged.verdict, Verdict::NearDuplicate { .. }) && candidate.renews.is_none() {
-                    near.push(judged.sequence);
-                }
-                next.extend(judged.displaced.map(|page| renewal(&stream[page.index()], page)));
-                stream.push(candidate);
-                all.push(judged);
-            }
-        }
-        let rows = log_of(&stream, &all);
-        let said: Vec<Verdict> = all.iter().map(|judged| judged.verdict).collect();
-        prop_assert_eq!(Audit::new(options.clone(), judged_pages(&rows), &said).differences(), []);
-
-        let mut snapshot = Vec::new();
-        decider.save(&mut snapshot).unwrap();
-        let log = Log::default();
-        let mut reopened = committed_and_reopened(options.clone(), &stream, &all, log.clone());
-        let mut loaded = Decider::new(options, log);
-        loaded.load(&mut &snapshot[..]).unwrap();
-        for (number, page) in pages.iter().enumerate() {
-            let copy = PageInput { page: PageId::new("copy", "", number as u32), ..page.clone() };
-            let said = decider.decide(vec![copy.clone()]).unwrap()[0].verdict;
-            prop_assert_eq!(reopened.decide(vec![copy.clone()]).unwrap()[0].verdict, said);
-            prop_assert_eq!(loaded.decide(vec![copy]).unwrap()[0].verdict, said);
-        }
-    }
-}
-
-/// A list that came first, an article, another article like both, and a page that is like the list only.
-fn list_and_articles() -> Vec<PageInput> {
-    let of_words = |number: usize, own: &[u32]| {
-        let words: Vec<(u32, u32)> = (0..99).chain(own.iter().copied()).map(|word| (word, 1)).collect();
-        let mut shingles: Vec<u32> = words.iter().map(|(word, _)| (word + 1).wrapping_mul(0x9E37_79B1)).collect();
-        shingles.sort_unstable();
-        PageInput { order: TermOrder { shingles, ..TermOrder::default() }, ..page_of(number, &words) }
-    };
-    let list = of_words(0, &[99, 200, 201, 202]);
-    let article = PageInput { rank: 2, ..of_words(1, &[99]) };
-    let other_article = PageInput { rank: 2, ..of_words(2, &[99, 100]) };
-    let like_the_list = of_words(3, &[200, 201, 202, 300, 301, 302]);
-    vec![list, article, other_article, like_the_list]
-}
-
-#[test]
-fn a_page_of_higher_rank_takes_the_place_of_the_one_that_came_first() {
-    let options = Options { threshold: threshold(950_000), min_terms: 1, ..Options::of(Detector::Mwo) };
-    let mut decider = Decider::in_memory(options.clone());
-    let mut stream = list_and_articles();
-    let mut judged = decider.decide(stream.clone()).unwrap();
-    let named = |judged: &[Judged]| judged.iter().map(|page| page.verdict.duplicate_of()).collect::<Vec<_>>();
-    assert_eq!(named(&judged), [None, Some(Sequence(0)), Some(Sequence(0)), Some(Sequence(0))]);
-    assert_eq!(decider.outranking(Sequence(0)), [Sequence(1)], "the first of equals");
-    assert_eq!(decider.outranking(Sequence(2)), [Sequence(2)]);
-
-    let again = renewal(&stream[1], Sequence(1));
-    stream.push(again.clone());
-    judged.extend(decider.decide(vec![again]).unwrap());
-    assert_eq!((judged[4].verdict, judged[4].displaced), (Verdict::Unique, Some(Sequence(0))));
-    let list = renewal(&stream[0], Sequence(0));
-    stream.push(list.clone());
-    judged.extend(decider.decide(vec![list]).unwrap());
-    assert_eq!(judged[5].verdict.duplicate_of(), Some(Sequence(4)));
-    assert_eq!(decider.outranking(Sequence(0)), [], "of equal rank, or renewed");
-    // What was like the list only is like nothing that is stored.
-    assert_eq!(decider.outdated_duplicates(Sequence(4)).unwrap(), [Sequence(3)]);
-
-    // Audit, snapshot and restored log agree, and nothing is named that is no longer stored.
-    let rows = log_of(&stream, &judged);
-    let said: Vec<Verdict> = judged.iter().map(|judged| judged.verdict).collect();
-    let unchecked = Options { second: None, ..options.clone() };
-    assert_eq!(Audit::new(unchecked, judged_pages(&rows), &without_second(&said)).differences(), []);
-    let mut snapshot = Vec::new();
-    decider.save(&mut snapshot).unwrap();
-    let log = Log::default();
-    let mut reopened = committed_and_reopened(options.clone(), &stream, &judged, log.clone());
-    let mut loaded = Decider::new(options, log);
-    loaded.load(&mut &snapshot[..]).unwrap();
-    for (number, page) in (0..).zip(&stream[..4]) {
-        let copy = vec![PageInput { page: PageId::new("copy", "", number), ..page.clone() }];
-        let said = decider.decide(copy.clone()).unwrap()[0].verdict;
-        assert_ne!(said.duplicate_of(), Some(Sequence(0)), "copy of {number}");
-        assert_eq!(reopened.decide(copy.clone()).unwrap()[0].verdict, said, "copy of {number}");
-        assert_eq!(loaded.decide(copy).unwrap()[0].verdict, said, "copy of {number}");
-    }
-}
-
-/// The verdicts without the score of the second check.
-fn without_second(verdicts: &[Verdict]) -> Vec<Verdict> {
-    let without = |verdict: &Verdict| match *verdict {
-        Verdict::NearDuplicate { of, score, detector, decided_by, .. } => {
-            Verdict::NearDuplicate { of, score, second: None, detector, decided_by }
-        }
-        verdict => verdict,
-    };
-    verdicts.iter().map(without).collect()
-}
-
-/// The same page under another name, to be decided again.
-fn renewal(page: &PageInput, earlier: Sequence) -> PageInput {
-    PageInput { page: PageId::new("revised", "", earlier.0), renews: Some(earlier), ..page.clone() }
 }
 
 /// The log of a crawl, and what earlier ones have stored.
