@@ -6,7 +6,7 @@ use crate::model::{JudgedPage, Sequence};
 
 /// The stored pages that left the index while a log was written: see [`Judged::displaced`](crate::model::Judged).
 ///
-/// Memory: 8 bytes a page of the log.
+/// Memory: 12 bytes a page of the log.
 #[derive(Clone, Debug, Default)]
 pub struct Withdrawals {
     /// The page that each page of the log repeats, and its rank.
