@@ -59,27 +59,35 @@ pub async fn all_arrived(session: &Session) -> Result<Vec<(RunId, i64)>, Cluster
     rows.iter().map(pair).collect::<Result<_, _>>().map_err(doing)
 }
 
-/// Returns at most `most` chunks of a run, from the one that begins with `first` on.
+/// Returns at most `most` chunks of a run, from the one that has the arrival `first` on.
 ///
 /// # Errors
 /// [`ClusterError::Damaged`] if there is a gap between them.
 pub async fn read_arrivals(
     session: &Session,
     run: RunId,
-    first: i64,
+    from: i64,
     most: i64,
 ) -> Result<Vec<ArrivalChunk>, ClusterError> {
     let doing = ClusterError::query("read arrivals");
-    let statement = "SELECT first, n, body FROM arrival WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3";
-    let rows = session.client().query(statement, &[&run.0, &first, &most]).await.map_err(&doing)?;
-    let (mut chunks, mut expected) = (Vec::new(), first);
+    let statement = "SELECT first, n, body FROM arrival WHERE run = $1 AND first >= \
+                     (SELECT coalesce(max(first), $2) FROM arrival WHERE run = $1 AND first <= $2) \
+                     ORDER BY first LIMIT $3";
+    let rows = session.client().query(statement, &[&run.0, &from, &most]).await.map_err(&doing)?;
+    let (mut chunks, mut expected) = (Vec::new(), from);
     for row in rows {
         let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        if first != expected || count < 1 {
+        let next = first + i64::from(count);
+        if chunks.is_empty() && next <= from {
+            // The last chunk of the run, unless there is a gap behind it.
+            continue;
+        }
+        let is_next = if chunks.is_empty() { first <= from } else { first == expected };
+        if !is_next || count < 1 {
             let gap = format!("run {} has no arrival {expected}, but {first}", run.0);
             return Err(ClusterError::Damaged(gap));
         }
-        expected = first + i64::from(count);
+        expected = next;
         let name = || format!("arrival {first} of run {}", run.0);
         let body = open_sealed(row.try_get(2).map_err(&doing)?, name)?;
         chunks.push(ArrivalChunk { run, first, count, body });

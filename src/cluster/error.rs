@@ -49,6 +49,9 @@ pub enum ClusterError {
     /// The lease of this run has run out.
     #[error("the lease of run {0} has run out: begin a new run")]
     RunLost(i32),
+    /// The log has another turn than was taken in, or none: all that was derived from it must be forgotten.
+    #[error("the log has another turn {0} than was taken in: begin a new run")]
+    OtherLog(i64),
     /// The server answers too slowly to keep gaps between requests.
     #[error(
         "the database took {} ms to reserve the start of a request, too long to keep the gaps: bring the workers nearer to \

@@ -11,11 +11,11 @@ use crate::model::{PageId, PageInput, Sequence, Slot};
 use super::arrivals::read_arrivals;
 use super::connection::Session;
 use super::error::ClusterError;
-use super::judge::Judge;
+use super::judge::{Judge, TurnContent};
 use super::lease::RunId;
 use super::turn_body::{TurnVerdicts, pages_of, replies_of, reply_body};
 use super::turn_log::{
-    ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, turns_behind,
+    ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, slots_answered, turns_behind,
 };
 
 /// Turns that are read at once.
@@ -34,7 +34,12 @@ pub struct Holder {
     applied: (i64, Attempt),
     /// The number of the next page.
     next: Sequence,
+    /// The pages that were read last, for the turn that is open.
+    pages: Option<(Vec<ArrivalRange>, Vec<PageInput>)>,
 }
+
+/// The decision on an arrival: its run and number, and what was decided.
+pub type DecidedArrival = (RunId, i64, PageAnswer);
 
 impl Holder {
     /// Creates a holder of these of `all_slots` slots, before the first turn.
@@ -49,7 +54,7 @@ impl Holder {
         let learnt = Learnt::new(options)?;
         let piece = Piece::new(&learnt, InMemory);
         let (slots, applied) = (slots.into_iter().collect(), (0, Attempt(0)));
-        Ok(Self { piece, learnt, slots, all_slots: all_slots.max(1), applied, next: Sequence(0) })
+        Ok(Self { piece, learnt, slots, all_slots: all_slots.max(1), applied, next: Sequence(0), pages: None })
     }
 
     /// Returns the number of the last turn that was taken in.
@@ -57,36 +62,57 @@ impl Holder {
         self.applied.0
     }
 
-    /// Takes in all turns behind the last one. Returns the decisions on the pages, by run and number of arrival.
+    /// Returns the slots that it answers for.
+    pub fn slots(&self) -> &BTreeSet<Slot> {
+        &self.slots
+    }
+
+    /// Takes in all turns behind the last one. Returns the decisions on their arrivals.
     ///
     /// # Errors
-    /// [`ClusterError::Damaged`] if the log does not continue what was taken in.
-    pub async fn follow(&mut self, session: &Session) -> Result<Vec<(RunId, i64, PageAnswer)>, ClusterError> {
-        let (number, attempt) = self.applied;
-        if !is_in_log(session, number, attempt).await? {
-            return Err(ClusterError::Damaged(format!("the log has another turn {number} than was taken in")));
-        }
+    /// [`ClusterError::OtherLog`] if the log does not continue what was taken in.
+    pub async fn follow(&mut self, session: &Session) -> Result<Vec<DecidedArrival>, ClusterError> {
+        self.check(session).await?;
         let mut decided = Vec::new();
-        loop {
-            let turns = turns_behind(session, self.applied.0, AT_ONCE).await?;
-            if turns.is_empty() {
-                return Ok(decided);
-            }
-            for row in turns {
-                self.take_in(session, &row, &mut decided).await?;
-            }
+        while self.advance(session, &mut decided).await? {}
+        Ok(decided)
+    }
+
+    /// Checks that the last turn that was taken in is in the log.
+    ///
+    /// # Errors
+    /// [`ClusterError::OtherLog`] if it is not.
+    pub async fn check(&self, session: &Session) -> Result<(), ClusterError> {
+        let (number, attempt) = self.applied;
+        if is_in_log(session, number, attempt).await? { Ok(()) } else { Err(ClusterError::OtherLog(number)) }
+    }
+
+    /// Takes in some turns behind the last one. Returns whether there were any.
+    pub async fn advance(
+        &mut self,
+        session: &Session,
+        decided: &mut Vec<DecidedArrival>,
+    ) -> Result<bool, ClusterError> {
+        let turns = turns_behind(session, self.applied.0, AT_ONCE).await?;
+        for row in &turns {
+            self.take_in(session, row, decided).await?;
         }
+        Ok(!turns.is_empty())
     }
 
     async fn take_in(
         &mut self,
         session: &Session,
         row: &TurnRow,
-        decided: &mut Vec<(RunId, i64, PageAnswer)>,
+        decided: &mut Vec<DecidedArrival>,
     ) -> Result<(), ClusterError> {
         let verdicts = TurnVerdicts::read(&row.body)?;
         let ranges = verdicts.ranges();
-        let turn = verdicts.of(arrivals_of(session, &ranges).await?)?;
+        let pages = match self.pages.take() {
+            Some((read, pages)) if read == ranges => pages,
+            _ => arrivals_of(session, &ranges).await?,
+        };
+        let turn = verdicts.of(pages)?;
         if turn.first != self.next {
             let what = format!("turn {} begins with page {}, not {}", row.number, turn.first, self.next);
             return Err(ClusterError::Damaged(what));
@@ -94,7 +120,7 @@ impl Holder {
         let arrivals =
             ranges.iter().flat_map(|range| (0..i64::from(range.count)).map(|at| (range.run, range.first + at)));
         decided.extend(arrivals.zip(&turn.answers).map(|((run, number), answer)| (run, number, *answer)));
-        self.apply(&turn)?;
+        computing(|| self.apply(&turn))?;
         self.applied = (row.number, row.attempt);
         Ok(())
     }
@@ -115,8 +141,10 @@ impl Holder {
         if turn.number != self.applied.0 + 1 {
             return Err(ClusterError::Damaged(format!("turn {} is open behind turn {}", turn.number, self.applied.0)));
         }
-        let pages = arrivals_of(session, &turn.ranges).await?;
-        let body = reply_body(&self.piece.reply(&pages, &self.learnt)?)?;
+        self.read(session, &turn.ranges).await?;
+        let Self { piece, learnt, pages, .. } = self;
+        let pages = pages.as_ref().map_or(&[][..], |(_, pages)| pages);
+        let body = reply_body(&computing(|| piece.reply(pages, learnt))?)?;
         let answer = TurnAnswer { run, slots: self.slots.iter().copied().collect(), body };
         answer_turn(session, turn, &answer).await
     }
@@ -126,22 +154,45 @@ impl Holder {
     /// # Errors
     /// [`ClusterError::JudgeLost`], and those of the detector.
     pub async fn settle(
-        &self,
+        &mut self,
         session: &mut Session,
         judge: &mut Judge,
         attempt: Attempt,
         ranges: &[ArrivalRange],
     ) -> Result<bool, ClusterError> {
+        if slots_answered(session, judge.next_turn(), attempt).await?.len() < usize::from(self.all_slots) {
+            return Ok(false);
+        }
         let answers = answers(session, judge.next_turn(), attempt).await?;
+        // An answer may have been replaced since by one for other slots.
         let covered: BTreeSet<Slot> = answers.iter().flat_map(|answer| answer.slots.iter().copied()).collect();
         if covered.len() < usize::from(self.all_slots) {
             return Ok(false);
         }
         let replies = answers.iter().map(|answer| replies_of(&answer.body)).collect::<Result<Vec<_>, _>>()?;
-        let pages = arrivals_of(session, ranges).await?;
-        let turn = settle_turn(self.next, pages, &replies, &self.learnt)?;
-        judge.commit_turn(session, attempt, ranges, &TurnVerdicts::body(ranges, &turn)?).await?;
+        self.read(session, ranges).await?;
+        let pages = self.pages.as_ref().map_or(Vec::new(), |(_, pages)| pages.clone());
+        let turn = computing(|| settle_turn(self.next, pages, &replies, &self.learnt))?;
+        let (body, pages) = (TurnVerdicts::body(ranges, &turn)?, turn.pages.len() as i32);
+        judge.commit_turn(session, attempt, ranges, TurnContent { pages, body: &body }).await?;
         Ok(true)
+    }
+
+    /// Reads the pages of a turn, unless they were read last.
+    async fn read(&mut self, session: &Session, ranges: &[ArrivalRange]) -> Result<(), ClusterError> {
+        if self.pages.as_ref().is_none_or(|(read, _)| read != ranges) {
+            self.pages = Some((ranges.to_vec(), arrivals_of(session, ranges).await?));
+        }
+        Ok(())
+    }
+}
+
+/// Runs what takes long on the processor. Other tasks of this thread, if there are any, move to another one.
+fn computing<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 
@@ -150,35 +201,25 @@ pub fn slot_of(page: PageId, slots: u16) -> Slot {
     Slot((page.0 % u128::from(slots.max(1))) as u16)
 }
 
-/// Returns the arrivals that wait for their turn: whole chunks, at most `most` pages unless one chunk has more.
-///
-/// # Errors
-/// Those of the session, and [`ClusterError::Damaged`] for a gap between chunks.
-pub async fn next_ranges(
-    session: &Session,
-    judge: &Judge,
-    all: &[(RunId, i64)],
-    most: i32,
-) -> Result<Vec<ArrivalRange>, ClusterError> {
-    let (mut ranges, mut pages) = (Vec::new(), 0);
-    for &(run, next) in all {
+/// Returns the arrivals that wait for their turn, at most `most`: as many of each run as it has, up to the same number.
+pub fn next_ranges(judge: &Judge, all: &[(RunId, i64)], most: i32) -> Vec<ArrivalRange> {
+    let waiting = |&(run, next): &(RunId, i64)| {
         let first = judge.judged(run);
-        if first >= next || pages >= most {
-            continue;
-        }
-        let mut count = 0;
-        for chunk in read_arrivals(session, run, first, CHUNKS).await? {
-            if pages + count > 0 && pages + count + chunk.count > most {
-                break;
-            }
-            count += chunk.count;
-        }
-        if count > 0 {
-            ranges.push(ArrivalRange { run, first, count });
-            pages += count;
-        }
+        let count = i32::try_from(next - first).unwrap_or(i32::MAX);
+        ArrivalRange { run, first, count }
+    };
+    let mut ranges: Vec<ArrivalRange> = all.iter().map(waiting).filter(|range| range.count > 0).collect();
+    ranges.sort_unstable_by_key(|range| (range.count, range.run));
+    let (mut left, runs) = (most, ranges.len());
+    for (place, range) in ranges.iter_mut().enumerate() {
+        // Runs with little to judge leave the rest of their share to the others.
+        let behind = i32::try_from(runs - place).unwrap_or(i32::MAX);
+        range.count = range.count.min(left.saturating_add(behind - 1) / behind);
+        left -= range.count;
     }
-    Ok(ranges)
+    ranges.retain(|range| range.count > 0);
+    ranges.sort_unstable_by_key(|range| range.run);
+    ranges
 }
 
 /// Reads the pages of these arrivals, in order.
@@ -187,27 +228,37 @@ async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<P
     for range in ranges {
         let (mut next, end) = (range.first, range.first + i64::from(range.count));
         while next < end {
-            let chunks = read_arrivals(session, range.run, next, CHUNKS).await?;
             let before = next;
-            for chunk in chunks.into_iter().take_while(|chunk| chunk.first < end) {
-                next = chunk.first + i64::from(chunk.count);
+            for chunk in read_arrivals(session, range.run, next, CHUNKS).await? {
                 let found = pages_of(&chunk.body)?;
                 if found.len() != chunk.count as usize {
                     let what = format!("arrival {} of run {} has {} pages", chunk.first, range.run.0, found.len());
                     return Err(ClusterError::Damaged(what));
                 }
-                pages.extend(found);
+                let numbered = (chunk.first..).zip(found).filter(|(number, _)| (before..end).contains(number));
+                pages.extend(numbered.map(|(_, page)| page.input));
+                next = (chunk.first + i64::from(chunk.count)).min(end);
+                if next == end {
+                    break;
+                }
             }
             if next == before {
                 return Err(ClusterError::Damaged(format!("run {} has no arrival {next}", range.run.0)));
             }
         }
-        if next != end {
-            return Err(ClusterError::Damaged(format!(
-                "a turn ends within arrival chunk {next} of run {}",
-                range.run.0
-            )));
-        }
     }
     Ok(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_with_many_arrivals_leaves_others_their_share() {
+        let judge = Judge::of_judged([(RunId(1), 10)]);
+        let ranges = next_ranges(&judge, &[(RunId(1), 1_000), (RunId(2), 3), (RunId(3), 900), (RunId(4), 0)], 64);
+        let counts: Vec<_> = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
+        assert_eq!(counts, [(1, 10, 30), (2, 0, 3), (3, 0, 31)]);
+    }
 }

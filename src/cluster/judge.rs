@@ -11,9 +11,18 @@ use tokio_postgres::Row;
 
 use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
-use super::lease::{Fence, Run, RunId};
+use super::lease::{Fence, RunId};
 use super::sealed::seal;
 use super::turn_log::{ArrivalRange, Attempt, TurnRow};
+
+/// What a turn has decided.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnContent<'a> {
+    /// Pages that had not been decided before.
+    pub pages: i32,
+    /// The verdicts, as bytes that this file does not read.
+    pub body: &'a [u8],
+}
 
 /// The office of the judge, which one run holds at a time.
 #[derive(Debug)]
@@ -31,24 +40,31 @@ pub struct Judge {
 
 impl Judge {
     /// Takes the office if nobody who is alive holds it, or if this run does.
-    pub async fn take(session: &mut Session, run: &Run) -> Result<Option<Self>, ClusterError> {
+    pub async fn take(session: &mut Session, run: RunId) -> Result<Option<Self>, ClusterError> {
         let doing = ClusterError::query("take the office of the judge");
         let transaction = session.begin().await?;
         let state = CrawlTurns::lock(&transaction).await?;
-        if let Some(judge) = state.judge.filter(|judge| *judge != run.id())
+        if let Some(judge) = state.judge.filter(|judge| *judge != run)
             && is_alive(&transaction, judge).await?
         {
             return Ok(None);
         }
-        if !is_alive(&transaction, run.id()).await? {
-            return Err(ClusterError::RunLost(run.id().0));
+        if !is_alive(&transaction, run).await? {
+            return Err(ClusterError::RunLost(run.0));
         }
         let fence = Fence(state.fence.0 + 1);
         let statement = "UPDATE crawl SET judge = $1, judge_fence = $2";
-        transaction.sql().execute(statement, &[&run.id().0, &fence.0]).await.map_err(doing)?;
+        transaction.sql().execute(statement, &[&run.0, &fence.0]).await.map_err(doing)?;
         transaction.commit().await?;
         let CrawlTurns { turn, pages, judged, .. } = state;
-        Ok(Some(Self { run: run.id(), fence, attempts: 0, turn, pages, judged }))
+        Ok(Some(Self { run, fence, attempts: 0, turn, pages, judged }))
+    }
+
+    /// A judge that has judged this much, for tests.
+    #[cfg(test)]
+    pub(super) fn of_judged(judged: impl IntoIterator<Item = (RunId, i64)>) -> Self {
+        let judged = judged.into_iter().collect();
+        Self { run: RunId(0), fence: Fence(0), attempts: 0, turn: 0, pages: 0, judged }
     }
 
     /// Returns the number of the next turn.
@@ -90,14 +106,14 @@ impl Judge {
         session: &mut Session,
         attempt: Attempt,
         ranges: &[ArrivalRange],
-        verdicts: &[u8],
+        verdicts: TurnContent<'_>,
     ) -> Result<TurnRow, ClusterError> {
         let doing = ClusterError::query("commit a turn");
         self.check_ranges(ranges)?;
-        let count: i32 = ranges.iter().map(|range| range.count).sum();
+        let TurnContent { pages: count, body } = verdicts;
         let mut judged = self.judged.clone();
         judged.extend(ranges.iter().map(|range| (range.run, range.first + i64::from(range.count))));
-        let row = TurnRow { number: self.next_turn(), first_page: self.pages, count, attempt, body: verdicts.to_vec() };
+        let row = TurnRow { number: self.next_turn(), first_page: self.pages, count, attempt, body: body.to_vec() };
         let transaction = session.begin().await?;
         self.check(&CrawlTurns::lock(&transaction).await?)?;
         if !is_alive(&transaction, self.run).await? {
@@ -113,7 +129,7 @@ impl Judge {
             .sql()
             .execute(
                 "INSERT INTO turn (number, first_page, n, attempt, body) VALUES ($1, $2, $3, $4, $5)",
-                &[&row.number, &row.first_page, &row.count, &attempt.0, &seal(verdicts)?],
+                &[&row.number, &row.first_page, &row.count, &attempt.0, &seal(body)?],
             )
             .await
             .map_err(&doing)?;

@@ -120,6 +120,11 @@ impl Run {
         now < self.alive_until
     }
 
+    /// Returns the moment up to which the run is alive, unless it renews its lease.
+    pub fn alive_until(&self) -> Instant {
+        self.alive_until
+    }
+
     /// Returns the slots held, with their fences.
     pub fn held(&self) -> impl Iterator<Item = (Slot, Fence)> {
         self.held.iter().map(|(slot, fence)| (*slot, *fence))
@@ -217,27 +222,13 @@ impl Run {
     /// # Errors
     /// [`ClusterError::SlotLost`] if it is not: nothing of the transaction must be committed.
     pub async fn hold(&mut self, transaction: &OpenTransaction<'_>, commit: SlotCommit) -> Result<i64, ClusterError> {
-        let doing = ClusterError::query("check the lease of a slot");
         let lost = ClusterError::SlotLost { slot: commit.slot, run: self.id.0 };
         let Some(fence) = self.held.get(&commit.slot) else { return Err(lost) };
-        let held = transaction
-            .sql()
-            .query_opt(
-                "UPDATE slot SET commits = commits + 1, is_idle = $4 \
-                 WHERE slot = $1 AND owner = $2 AND fence = $3 \
-                   AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp()) \
-                 RETURNING commits",
-                &[&i32::from(commit.slot.0), &self.id.0, &fence.0, &commit.is_idle],
-            )
-            .await
-            .map_err(&doing)?;
-        match held {
-            Some(row) => row.try_get(0).map_err(doing),
-            None => {
-                self.held.remove(&commit.slot);
-                Err(lost)
-            }
+        let held = hold_slot(transaction, self.id, *fence, commit).await;
+        if matches!(held, Err(ClusterError::SlotLost { .. })) {
+            self.held.remove(&commit.slot);
         }
+        held
     }
 
     /// Ends the run: its slots are free at once.
@@ -247,6 +238,34 @@ impl Run {
         let statement = "UPDATE run SET until = clock_timestamp() WHERE id = $1 AND until > clock_timestamp()";
         transaction.sql().execute(statement, &[&self.id.0]).await.map_err(doing)?;
         transaction.commit().await
+    }
+}
+
+/// Makes sure that a slot is a run's, under this fence, until the transaction ends. Returns the number of the commit.
+///
+/// # Errors
+/// [`ClusterError::SlotLost`] if it is not: nothing of the transaction must be committed.
+pub async fn hold_slot(
+    transaction: &OpenTransaction<'_>,
+    run: RunId,
+    fence: Fence,
+    commit: SlotCommit,
+) -> Result<i64, ClusterError> {
+    let doing = ClusterError::query("check the lease of a slot");
+    let held = transaction
+        .sql()
+        .query_opt(
+            "UPDATE slot SET commits = commits + 1, is_idle = $4 \
+             WHERE slot = $1 AND owner = $2 AND fence = $3 \
+               AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp()) \
+             RETURNING commits",
+            &[&i32::from(commit.slot.0), &run.0, &fence.0, &commit.is_idle],
+        )
+        .await
+        .map_err(&doing)?;
+    match held {
+        Some(row) => row.try_get(0).map_err(doing),
+        None => Err(ClusterError::SlotLost { slot: commit.slot, run: run.0 }),
     }
 }
 

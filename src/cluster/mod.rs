@@ -15,6 +15,8 @@
 //! | `arrivals`, `sealed` | How do rendered pages get to their verdicts? |
 //! | `judge`, `turn_log` | In which order are verdicts given, and by whom? |
 //! | `holder`, `turn_body` | How do pieces of an index make up one, by way of the log? |
+//! | `turn_runner`, `lease_keeper`, `arrival_sender`, `turn_loop`, `run_status` | How does a process take part in all that? |
+//! | `named_page` | Which page is it that a verdict names? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -24,6 +26,7 @@
 
 mod address;
 mod address_gaps;
+mod arrival_sender;
 mod arrivals;
 mod connection;
 mod crawl_name;
@@ -31,14 +34,19 @@ mod error;
 mod holder;
 mod judge;
 mod lease;
+mod lease_keeper;
+mod named_page;
 mod password_file;
 mod refusal;
+mod run_status;
 mod schema;
 mod sealed;
 mod server_check;
 mod tls;
 mod turn_body;
 mod turn_log;
+mod turn_loop;
+mod turn_runner;
 
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
@@ -46,13 +54,17 @@ pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arriv
 pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_name::CrawlName;
 pub use error::ClusterError;
-pub use holder::{Holder, next_ranges, slot_of};
-pub use judge::Judge;
-pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share};
+pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
+pub use judge::{Judge, TurnContent};
+pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
+pub use named_page::{NamedPage, named_page};
 pub use refusal::Refusal;
+pub use run_status::{PageDecision, RunClock, RunStatus};
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, stop};
 pub use server_check::{ServerFacts, connect_checked};
-pub use turn_body::arrival_body;
+pub use turn_body::{ArrivingPage, PageFacts, arrival_body};
 pub use turn_log::{
-    ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, turns_behind,
+    ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, slots_answered,
+    turns_behind,
 };
+pub use turn_runner::{PageSubmitter, RunnerSettings, TurnRunner};

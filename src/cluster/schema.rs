@@ -32,8 +32,8 @@ CREATE TABLE slot (
 CREATE TABLE arrival (run int, first bigint, n int NOT NULL, body bytea NOT NULL, PRIMARY KEY (run, first));
 ALTER TABLE arrival ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE turn (
-    number bigint PRIMARY KEY, first_page bigint UNIQUE NOT NULL, n int NOT NULL, attempt bigint NOT NULL,
-    body bytea NOT NULL);
+    number bigint PRIMARY KEY, first_page bigint NOT NULL, n int NOT NULL, attempt bigint NOT NULL, body bytea NOT NULL);
+CREATE INDEX ON turn (first_page, number);
 ALTER TABLE turn ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE slot_log (slot int, number bigint, body bytea NOT NULL, PRIMARY KEY (slot, number));
 ALTER TABLE slot_log ALTER body SET STORAGE EXTERNAL;

@@ -10,6 +10,26 @@ use super::error::ClusterError;
 use super::lease::RunId;
 use super::turn_log::ArrivalRange;
 
+/// A page on its way to its verdict.
+#[derive(Clone, Debug)]
+pub struct ArrivingPage {
+    /// The page.
+    pub input: PageInput,
+    /// What its duplicates need of it.
+    pub facts: PageFacts,
+}
+
+/// What the process that has fetched a duplicate needs of the page that it repeats, which may be another's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageFacts {
+    /// Its URL, or the name that it has instead.
+    pub url: String,
+    /// When it was fetched, in milliseconds since 1970.
+    pub fetched: Option<i64>,
+    /// The hashes of its links, ascending.
+    pub links: Vec<u32>,
+}
+
 /// A page as an arrival holds it: numbers of terms would be those of one process.
 #[derive(Serialize, Deserialize)]
 struct ArrivedPage {
@@ -20,6 +40,7 @@ struct ArrivedPage {
     terms: Vec<(String, FieldCounts)>,
     order: TermOrder,
     rank: u8,
+    facts: PageFacts,
 }
 
 /// The verdicts of a turn.
@@ -33,33 +54,37 @@ pub(super) struct TurnVerdicts {
 }
 
 /// Returns pages as the body of arrivals.
-pub fn arrival_body(pages: &[PageInput]) -> Result<Vec<u8>, ClusterError> {
-    let arrived = |page: &PageInput| ArrivedPage {
-        page: page.page,
-        group: page.group,
-        body_digest: page.body_digest,
-        text_digest: page.text_digest,
-        terms: page.terms.iter().map(|term| (term.term.to_string(), term.counts)).collect(),
-        order: page.order.clone(),
-        rank: page.rank,
+pub fn arrival_body(pages: &[ArrivingPage]) -> Result<Vec<u8>, ClusterError> {
+    let arrived = |ArrivingPage { input, facts }: &ArrivingPage| ArrivedPage {
+        page: input.page,
+        group: input.group,
+        body_digest: input.body_digest,
+        text_digest: input.text_digest,
+        terms: input.terms.iter().map(|term| (term.term.to_string(), term.counts)).collect(),
+        order: input.order.clone(),
+        rank: input.rank,
+        facts: facts.clone(),
     };
     encoded(&pages.iter().map(arrived).collect::<Vec<_>>())
 }
 
 /// Returns the pages of arrivals.
-pub(super) fn pages_of(body: &[u8]) -> Result<Vec<PageInput>, ClusterError> {
+pub(super) fn pages_of(body: &[u8]) -> Result<Vec<ArrivingPage>, ClusterError> {
     let pages: Vec<ArrivedPage> = decoded(body, "an arrival")?;
-    let input = |page: ArrivedPage| PageInput {
-        page: page.page,
-        group: page.group,
-        body_digest: page.body_digest,
-        text_digest: page.text_digest,
-        terms: page.terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
-        order: page.order,
-        renews: None,
-        rank: page.rank,
+    let arriving = |page: ArrivedPage| ArrivingPage {
+        input: PageInput {
+            page: page.page,
+            group: page.group,
+            body_digest: page.body_digest,
+            text_digest: page.text_digest,
+            terms: page.terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
+            order: page.order,
+            renews: None,
+            rank: page.rank,
+        },
+        facts: page.facts,
     };
-    Ok(pages.into_iter().map(input).collect())
+    Ok(pages.into_iter().map(arriving).collect())
 }
 
 pub(super) fn reply_body(replies: &[Reply]) -> Result<Vec<u8>, ClusterError> {
@@ -92,6 +117,12 @@ impl TurnVerdicts {
     pub fn ranges(&self) -> Vec<ArrivalRange> {
         let range = |&(run, first, count): &(i32, i64, i32)| ArrivalRange { run: RunId(run), first, count };
         self.ranges.iter().map(range).collect()
+    }
+
+    /// Returns the place among the arrivals of the turn at which a page was decided, and its verdict.
+    pub fn find(&self, page: Sequence) -> Option<(usize, Verdict)> {
+        let place = self.pages.iter().position(|(sequence, _, weight)| *sequence == page && weight.is_some())?;
+        Some((place, self.pages[place].1))
     }
 
     /// Returns the turn, given its arrivals in order.

@@ -1,5 +1,7 @@
 //! Turns as the database has them: those that are committed, the one that is open, and the answers to it.
 
+use std::collections::BTreeSet;
+
 use tokio_postgres::Row;
 
 use super::connection::Session;
@@ -50,9 +52,9 @@ pub struct TurnAnswer {
 pub struct TurnRow {
     /// Its number, from 1.
     pub number: i64,
-    /// The number of its first page.
+    /// The number of its first page, or of the next one if it has none.
     pub first_page: i64,
-    /// How many pages it has.
+    /// How many pages it has that had not been decided before.
     pub count: i32,
     /// The opening that led to it.
     pub attempt: Attempt,
@@ -74,19 +76,69 @@ pub async fn open_turn(session: &Session) -> Result<Option<OpenTurn>, ClusterErr
     }))
 }
 
-/// Answers an open turn. An answer that is there already is left as it is: all answers of a run are the same.
+/// Answers an open turn. Of two answers of a run, which may be for different slots, the later one counts.
 pub async fn answer_turn(session: &Session, turn: &OpenTurn, answer: &TurnAnswer) -> Result<(), ClusterError> {
     let doing = ClusterError::query("answer a turn");
     let slots: Vec<i32> = answer.slots.iter().map(|slot| i32::from(slot.0)).collect();
     session
         .client()
         .execute(
-            "INSERT INTO answer (number, attempt, run, slots, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+            "INSERT INTO answer (number, attempt, run, slots, body) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (number, attempt, run) DO UPDATE SET slots = excluded.slots, body = excluded.body",
             &[&turn.number, &turn.attempt.0, &answer.run.0, &slots, &seal(&answer.body)?],
         )
         .await
         .map(drop)
         .map_err(doing)
+}
+
+/// Returns the slots for which there are answers to one opening of a turn.
+pub async fn slots_answered(session: &Session, number: i64, attempt: Attempt) -> Result<BTreeSet<Slot>, ClusterError> {
+    let doing = ClusterError::query("count the answers to a turn");
+    let statement = "SELECT slots FROM answer WHERE number = $1 AND attempt = $2";
+    let rows = session.client().query(statement, &[&number, &attempt.0]).await.map_err(&doing)?;
+    let mut answered = BTreeSet::new();
+    for row in rows {
+        let slots: Vec<i32> = row.try_get(0).map_err(&doing)?;
+        answered.extend(slots.into_iter().filter_map(|slot| u16::try_from(slot).ok()).map(Slot));
+    }
+    Ok(answered)
+}
+
+/// What the log looks like at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogGlance {
+    /// The last turn.
+    pub turn: i64,
+    /// The judge, if it is alive.
+    pub judge: Option<RunId>,
+    /// The turn that is open.
+    pub open: Option<OpenTurn>,
+}
+
+/// Looks at the log, in one question.
+pub async fn glance(session: &Session) -> Result<LogGlance, ClusterError> {
+    let doing = ClusterError::query("look at the log of turns");
+    let statement = "SELECT crawl.turn, \
+                            (SELECT id FROM run WHERE id = crawl.judge AND until > clock_timestamp()), \
+                            open.number, open.attempt, open.ranges \
+                     FROM crawl LEFT JOIN LATERAL \
+                     (SELECT * FROM turn_open WHERE number > crawl.turn ORDER BY number DESC, attempt DESC LIMIT 1) \
+                     AS open ON true";
+    let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
+    let open = match row.try_get::<_, Option<i64>>(2).map_err(&doing)? {
+        None => None,
+        Some(number) => Some(OpenTurn {
+            number,
+            attempt: Attempt(row.try_get(3).map_err(&doing)?),
+            ranges: ranges_of(&row.try_get::<_, Vec<i64>>(4).map_err(&doing)?)?,
+        }),
+    };
+    Ok(LogGlance {
+        turn: row.try_get(0).map_err(&doing)?,
+        judge: row.try_get::<_, Option<i32>>(1).map_err(&doing)?.map(RunId),
+        open,
+    })
 }
 
 /// Returns the answers to one opening of a turn, ascending by run.

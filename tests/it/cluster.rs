@@ -7,6 +7,7 @@ mod holder;
 mod lease;
 mod schema;
 mod servers;
+mod turn_runner;
 mod turns;
 
 use std::num::NonZeroU16;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ndcrawl::cluster::{
-    ArrivalChunk, Holder, Judge, Run, RunId, Session, all_arrived, arrival_body, next_ranges, open_turn, send_arrivals,
-    turns_behind,
+    ArrivalChunk, ArrivingPage, Holder, Judge, PageFacts, Run, RunId, Session, all_arrived, arrival_body, next_ranges,
+    open_turn, send_arrivals, turns_behind,
 };
 use ndcrawl::detect::{Decider, Mode, Options, Settling};
 use ndcrawl::model::{Detector, Digest, Field, FieldCounts, PageId, PageInput, Slot, TermCounts, TermOrder, Verdict};
@@ -17,15 +17,15 @@ use super::{begin, plan, session};
 const LONG: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(120);
 const SLOTS: u16 = 8;
-const PAGES_OF_A_WORKER: usize = 300;
+pub const PAGES_OF_A_WORKER: usize = 300;
 const TURN: i32 = 64;
 
-fn options() -> Options {
+pub fn options() -> Options {
     Options { mode: Mode::Best, min_terms: 20, ..Options::of(Detector::Mwo) }
 }
 
 /// Pages of four hosts, each with a template; every third one is a page of another worker with a few words changed.
-fn pages(worker: u32) -> Vec<PageInput> {
+pub fn pages(worker: u32) -> Vec<PageInput> {
     let mut random = SeededRng::new(u64::from(worker), "pages of workers");
     (0..PAGES_OF_A_WORKER)
         .map(|number| {
@@ -66,6 +66,12 @@ fn page(name: PageId, group: u32, words: &[String]) -> PageInput {
     }
 }
 
+/// A page with facts that name it.
+pub fn arriving(page: &PageInput) -> ArrivingPage {
+    let facts = PageFacts { url: format!("page {:032x}", page.page.0), fetched: Some(7), links: vec![1, 2, 3] };
+    ArrivingPage { input: page.clone(), facts }
+}
+
 /// A worker's life: sends its pages, answers turns for its slots, judges if it may. Ends when all pages are decided.
 struct Worker {
     session: Session,
@@ -86,7 +92,7 @@ impl Worker {
     async fn send(&mut self, pages: &[PageInput]) {
         let mut first = 0;
         for chunk in pages.chunks(16) {
-            let body = arrival_body(chunk).unwrap();
+            let body = arrival_body(&chunk.iter().map(arriving).collect::<Vec<_>>()).unwrap();
             let count = chunk.len() as i32;
             send_arrivals(&mut self.session, &ArrivalChunk { run: self.run.id(), first, count, body }).await.unwrap();
             first += i64::from(count);
@@ -105,7 +111,7 @@ impl Worker {
             self.holder.answer(&self.session, self.run.id(), open).await.unwrap();
         }
         if self.judge.is_none() {
-            self.judge = Judge::take(&mut self.session, &self.run).await.unwrap();
+            self.judge = Judge::take(&mut self.session, self.run.id()).await.unwrap();
         }
         let Some(judge) = &mut self.judge else { return };
         if judge.next_turn() != self.holder.applied() + 1 {
@@ -117,7 +123,7 @@ impl Worker {
             }
             None => {
                 let all = all_arrived(&self.session).await.unwrap();
-                let ranges = next_ranges(&self.session, judge, &all, TURN).await.unwrap();
+                let ranges = next_ranges(judge, &all, TURN);
                 if !ranges.is_empty() {
                     judge.open_turn(&mut self.session, &ranges).await.unwrap();
                 }
@@ -132,7 +138,7 @@ fn share(number: u16, count: u16) -> impl Iterator<Item = u16> {
 }
 
 /// Decides the turns of a log by one decider. Returns the verdict on each arrival.
-async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>) -> BTreeMap<(RunId, i64), Verdict> {
+pub async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>) -> BTreeMap<(RunId, i64), Verdict> {
     let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options() });
     let mut follower = Holder::new(options(), (0..SLOTS).map(Slot), SLOTS).unwrap();
     let order = follower.follow(session).await.unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ndcrawl::cluster::{
-    ArrivalChunk, ArrivalRange, ClusterError, Connector, Judge, Run, RunId, Session, TurnAnswer, all_arrived,
-    answer_turn, answers, arrived, is_in_log, open_turn, read_arrivals, send_arrivals, turns_behind,
+    ArrivalChunk, ArrivalRange, ClusterError, Connector, Judge, Run, RunId, Session, TurnAnswer, TurnContent,
+    all_arrived, answer_turn, answers, arrived, is_in_log, open_turn, read_arrivals, send_arrivals, turns_behind,
 };
 use ndcrawl::model::Slot;
 use ndcrawl::seeded::SeededRng;
@@ -17,6 +17,11 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn chunk(run: RunId, first: i64, count: i32) -> ArrivalChunk {
     ArrivalChunk { run, first, count, body: format!("{} {first} {count}", run.0).into_bytes() }
+}
+
+/// What is decided of arrivals of which none was decided before.
+fn content<'a>(ranges: &[ArrivalRange], body: &'a [u8]) -> TurnContent<'a> {
+    TurnContent { pages: ranges.iter().map(|range| range.count).sum(), body }
 }
 
 /// What is not judged yet, at most so many pages of each run.
@@ -41,7 +46,7 @@ async fn a_turn_goes_from_arrivals_to_the_log() {
     let read = read_arrivals(&session, run.id(), 0, 10).await.unwrap();
     assert_eq!(read, [chunk(run.id(), 0, 3), chunk(run.id(), 3, 2)]);
 
-    let mut judge = Judge::take(&mut session, &run).await.unwrap().unwrap();
+    let mut judge = Judge::take(&mut session, run.id()).await.unwrap().unwrap();
     let listener = super::session(LocalServers::shared(), &plan("one_turn", 2)).await;
     listener.listen(&plan("one_turn", 2).name).await.unwrap();
     let ranges = waiting(&session, &judge, 100).await;
@@ -58,7 +63,7 @@ async fn a_turn_goes_from_arrivals_to_the_log() {
     assert_eq!(answers(&session, 1, attempt).await.unwrap(), [answer]);
     assert_eq!(answers(&session, 1, before).await.unwrap(), []);
 
-    let turn = judge.commit_turn(&mut session, attempt, &ranges, b"all unique").await.unwrap();
+    let turn = judge.commit_turn(&mut session, attempt, &ranges, content(&ranges, b"all unique")).await.unwrap();
     assert_eq!(turns_behind(&session, 0, 10).await.unwrap(), std::slice::from_ref(&turn));
     assert_eq!((turn.number, turn.first_page, turn.count, turn.body.as_slice()), (1, 0, 5, &b"all unique"[..]));
     assert_eq!(open_turn(&session).await.unwrap(), None);
@@ -79,19 +84,20 @@ async fn a_frozen_judge_commits_no_turn() {
     let ttl = Duration::from_millis(500);
     let run = begin(&mut session, "frozen", ttl).await.unwrap();
     send_arrivals(&mut session, &chunk(run.id(), 0, 4)).await.unwrap();
-    let mut frozen = Judge::take(&mut session, &run).await.unwrap().unwrap();
+    let mut frozen = Judge::take(&mut session, run.id()).await.unwrap().unwrap();
     let ranges = waiting(&session, &frozen, 2).await;
     let attempt = frozen.open_turn(&mut session, &ranges).await.unwrap();
     let mut others = super::session(LocalServers::shared(), &plan).await;
     let next_run = begin(&mut others, "next", LONG).await.unwrap();
-    assert!(Judge::take(&mut others, &next_run).await.unwrap().is_none(), "the first judge is alive");
+    assert!(Judge::take(&mut others, next_run.id()).await.unwrap().is_none(), "the first judge is alive");
     tokio::time::sleep(ttl).await;
-    let mut next = Judge::take(&mut others, &next_run).await.unwrap().unwrap();
-    let refused = frozen.commit_turn(&mut session, attempt, &ranges, b"by the frozen one").await.unwrap_err();
+    let mut next = Judge::take(&mut others, next_run.id()).await.unwrap().unwrap();
+    let refused =
+        frozen.commit_turn(&mut session, attempt, &ranges, content(&ranges, b"by the frozen one")).await.unwrap_err();
     assert!(matches!(refused, ClusterError::JudgeLost(_)), "{refused:?}");
     let anew = next.open_turn(&mut others, &ranges).await.unwrap();
     assert!(anew > attempt);
-    next.commit_turn(&mut others, anew, &ranges, b"by the next one").await.unwrap();
+    next.commit_turn(&mut others, anew, &ranges, content(&ranges, b"by the next one")).await.unwrap();
 
     // The control: the number of the last turn alone would let a judge that has read it go on.
     let careless = "UPDATE crawl SET turn = turn + 1 WHERE turn = 1";
@@ -120,7 +126,7 @@ async fn live(worker: u64, until: Instant) {
             send_arrivals(&mut session, &chunk(run.id(), next, count)).await.unwrap();
             next += i64::from(count);
             if judge.is_none() {
-                judge = match Judge::take(&mut session, &run).await {
+                judge = match Judge::take(&mut session, run.id()).await {
                     Ok(judge) => judge,
                     Err(ClusterError::RunLost(_)) => break,
                     Err(error) => panic!("{error:?}"),
@@ -154,7 +160,8 @@ async fn judge_once(session: &mut Session, judge: &mut Judge, random: &mut Seede
     }
     let verdicts: Vec<[i64; 3]> =
         ranges.iter().map(|range| [i64::from(range.run.0), range.first, i64::from(range.count)]).collect();
-    match judge.commit_turn(session, attempt, &ranges, &serde_json::to_vec(&verdicts).unwrap()).await {
+    match judge.commit_turn(session, attempt, &ranges, content(&ranges, &serde_json::to_vec(&verdicts).unwrap())).await
+    {
         Ok(_) => true,
         Err(ClusterError::JudgeLost(_)) => false,
         Err(error) => panic!("{error:?}"),
@@ -197,13 +204,13 @@ async fn turns_and_their_arrivals_survive_the_primary_and_the_tail_is_sent_again
     let plan = plan("turns_survive", 1);
     let mut session = session(&servers, &plan).await;
     let run: Run = begin(&mut session, "worker", LONG).await.unwrap();
-    let mut judge = Judge::take(&mut session, &run).await.unwrap().unwrap();
+    let mut judge = Judge::take(&mut session, run.id()).await.unwrap().unwrap();
     for first in 0..50 {
         send_arrivals(&mut session, &chunk(run.id(), first, 1)).await.unwrap();
     }
     let ranges = waiting(&session, &judge, i64::MAX).await;
     let attempt = judge.open_turn(&mut session, &ranges).await.unwrap();
-    judge.commit_turn(&mut session, attempt, &ranges, b"fifty").await.unwrap();
+    judge.commit_turn(&mut session, attempt, &ranges, content(&ranges, b"fifty")).await.unwrap();
     // What is committed without waiting while the standby is away is lost with the primary.
     servers.run("stop-standby");
     for first in 50..60 {
@@ -223,9 +230,12 @@ async fn turns_and_their_arrivals_survive_the_primary_and_the_tail_is_sent_again
     }
     let chunks = read_arrivals(&session, run.id(), 0, 100).await.unwrap();
     assert_eq!(chunks, (0..60).map(|first| chunk(run.id(), first, 1)).collect::<Vec<_>>());
-    let mut judge = Judge::take(&mut session, &run).await.unwrap().unwrap();
+    let mut judge = Judge::take(&mut session, run.id()).await.unwrap().unwrap();
     assert_eq!((judge.next_turn(), judge.judged(run.id())), (2, 50));
     let ranges = waiting(&session, &judge, i64::MAX).await;
     let attempt = judge.open_turn(&mut session, &ranges).await.unwrap();
-    assert_eq!(judge.commit_turn(&mut session, attempt, &ranges, b"ten").await.unwrap().first_page, 50);
+    assert_eq!(
+        judge.commit_turn(&mut session, attempt, &ranges, content(&ranges, b"ten")).await.unwrap().first_page,
+        50
+    );
 }

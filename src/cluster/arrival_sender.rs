@@ -1,0 +1,114 @@
+//! Sends the arrivals of a run, in a task of its own, and sends again what a failover has lost.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::arrivals::{ArrivalChunk, arrived, send_arrivals};
+use super::connection::{Connector, Session};
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+use super::lease::RunId;
+use super::run_status::{PageDecision, WaitingPages};
+use super::turn_body::{ArrivingPage, arrival_body};
+
+/// Pages that are sent together, if so many are there.
+const CHUNK: usize = 32;
+/// How often a sender looks whether what it has sent is still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long it tries to connect. The lease has run out long before.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A page, and who waits for its decision.
+pub(super) type Submission = (ArrivingPage, oneshot::Sender<PageDecision>);
+
+/// The arrivals of a run.
+pub(super) struct ArrivalSender {
+    connector: Connector,
+    crawl: CrawlName,
+    /// The session. Nothing is sent before the first page.
+    session: Option<Session>,
+    run: RunId,
+    waiting: WaitingPages,
+    /// The number of the next arrival.
+    next: i64,
+    /// What was sent and is not judged: it is not known to be durable.
+    sent: VecDeque<ArrivalChunk>,
+}
+
+impl ArrivalSender {
+    pub fn new(connector: Connector, crawl: CrawlName, run: RunId, waiting: WaitingPages) -> Self {
+        Self { connector, crawl, session: None, run, waiting, next: 0, sent: VecDeque::new() }
+    }
+
+    /// Sends what is submitted until nobody submits any more.
+    ///
+    /// # Errors
+    /// Those that do not pass.
+    pub async fn send_all(mut self, submissions: &mut mpsc::UnboundedReceiver<Submission>) -> Result<(), ClusterError> {
+        let mut submitted = Vec::new();
+        loop {
+            match tokio::time::timeout(LOOK, submissions.recv_many(&mut submitted, CHUNK)).await {
+                Ok(0) => return Ok(()),
+                Ok(_) => self.send(submitted.drain(..)).await?,
+                Err(_) => {}
+            }
+            self.forget_judged();
+            if submissions.is_empty() && !self.sent.is_empty() {
+                self.repair().await?;
+            }
+        }
+    }
+
+    async fn send(&mut self, submitted: impl Iterator<Item = Submission>) -> Result<(), ClusterError> {
+        let (first, mut pages) = (self.next, Vec::new());
+        for (page, decision) in submitted {
+            self.waiting.expect(self.next, decision);
+            self.next += 1;
+            pages.push(page);
+        }
+        let chunk = ArrivalChunk { run: self.run, first, count: pages.len() as i32, body: arrival_body(&pages)? };
+        let sent = match &mut self.session {
+            Some(session) => send_arrivals(session, &chunk).await.is_ok(),
+            None => false,
+        };
+        self.sent.push_back(chunk);
+        if sent { Ok(()) } else { self.repair().await }
+    }
+
+    /// Sends again what is missing behind the last arrival that is there, on a new connection if need be.
+    async fn repair(&mut self) -> Result<(), ClusterError> {
+        loop {
+            match self.send_missing().await {
+                Err(error) if error.is_passing() => {
+                    tracing::warn!("arrivals are not sent: {error}; connecting again");
+                    self.session = None;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn send_missing(&mut self) -> Result<(), ClusterError> {
+        if self.session.is_none() {
+            let session = self.connector.connect_patiently(PATIENCE).await?;
+            session.use_crawl(&self.crawl).await?;
+            self.session = Some(session);
+        }
+        let Some(session) = &mut self.session else { return Ok(()) };
+        let there = arrived(session, self.run).await?;
+        for chunk in self.sent.iter().filter(|chunk| chunk.first >= there) {
+            send_arrivals(session, chunk).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets chunks that are judged: the commit of their turn has made them durable.
+    fn forget_judged(&mut self) {
+        let first = self.waiting.first().unwrap_or(self.next);
+        while self.sent.front().is_some_and(|chunk| chunk.first + i64::from(chunk.count) <= first) {
+            self.sent.pop_front();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Looks a judged page up by its number: whoever has a duplicate names the page that it repeats.
+
+use super::arrivals::read_arrivals;
+use super::connection::Session;
+use super::error::ClusterError;
+use super::sealed::open_sealed;
+use super::turn_body::{PageFacts, TurnVerdicts, pages_of};
+use crate::model::{PageId, Sequence, Verdict};
+
+/// A judged page, as its arrival and its turn tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedPage {
+    /// Its name.
+    pub page: PageId,
+    /// What its duplicates need of it.
+    pub facts: PageFacts,
+    /// The decision on it.
+    pub verdict: Verdict,
+}
+
+/// Returns the judged page of this number. `None` if no turn has decided it.
+///
+/// Cost: reads the page's turn and the chunk of its arrival.
+pub async fn named_page(session: &Session, page: Sequence) -> Result<Option<NamedPage>, ClusterError> {
+    let doing = ClusterError::query("look up a judged page");
+    // Of turns with the same first page, all but the last one are without pages.
+    let statement =
+        "SELECT number, body FROM turn WHERE first_page <= $1 ORDER BY first_page DESC, number DESC LIMIT 1";
+    let row = session.client().query_opt(statement, &[&i64::from(page.0)]).await.map_err(&doing)?;
+    let Some(row) = row else { return Ok(None) };
+    let number: i64 = row.try_get(0).map_err(&doing)?;
+    let body = open_sealed(row.try_get(1).map_err(&doing)?, || format!("turn {number}"))?;
+    let turn = TurnVerdicts::read(&body)?;
+    let Some((mut place, verdict)) = turn.find(page) else { return Ok(None) };
+    let missing = || ClusterError::Damaged(format!("turn {number} has no arrival of page {page}"));
+    for range in turn.ranges() {
+        let count = usize::try_from(range.count).map_err(|_| missing())?;
+        if place >= count {
+            place -= count;
+            continue;
+        }
+        let arrival = range.first + place as i64;
+        let chunk = read_arrivals(session, range.run, arrival, 1).await?.into_iter().next().ok_or_else(missing)?;
+        let within = usize::try_from(arrival - chunk.first).map_err(|_| missing())?;
+        let found = pages_of(&chunk.body)?.into_iter().nth(within).ok_or_else(missing)?;
+        return Ok(Some(NamedPage { page: found.input.page, facts: found.facts, verdict }));
+    }
+    Err(missing())
+}

@@ -1,0 +1,254 @@
+//! Runs a process's part in a crawl: its lease and slots, its arrivals, and turns.
+//!
+//! ```text
+//! pages ─► arrival sender ─► database ─► turn loop (follows, answers, judges) ─► decisions
+//!                            lease keeper (renews, takes slots) ─► status
+//! ```
+//!
+//! The three tasks have a session each, so that none waits for the other. A run that loses its lease, or finds another log
+//! than it took in, ends: those who wait for decisions are told by a closed channel, and the next run begins, with a holder
+//! made from the log. Slots of URLs and of judged pages are the same rows of the table `slot`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::arrival_sender::{ArrivalSender, Submission};
+use super::connection::Connector;
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+use super::lease::{Run, RunDescription};
+use super::lease_keeper::{LeaseKeeper, LeaseRequest};
+use super::refusal::Refusal;
+use super::run_status::{PageDecision, RunClock, RunStatus, WaitingPages};
+use super::schema::{CrawlRow, CrawlState};
+use super::turn_body::ArrivingPage;
+use super::turn_loop::{TurnLoop, TurnPlan};
+use crate::detect::Options;
+use crate::model::Slot;
+
+/// The pause before a run begins that could not begin.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How a process takes part in a crawl.
+#[derive(Clone, Debug)]
+pub struct RunnerSettings {
+    /// What it tells of itself.
+    pub description: RunDescription,
+    /// The detector, as the settings of the crawl say.
+    pub options: Options,
+    /// How long a run lives without renewing its lease.
+    pub ttl: Duration,
+    /// How long it tries to begin a run while the database does not answer.
+    pub patience: Duration,
+    /// Whether slots beyond the share are given back without asking. False if a frontier works on them.
+    pub gives_back_at_once: bool,
+}
+
+/// The part of a process in a crawl. Dropping it stops it without clean-up, as if the process were killed.
+pub struct TurnRunner {
+    status: watch::Receiver<RunStatus>,
+    clock: RunClock,
+    submissions: mpsc::UnboundedSender<Submission>,
+    requests: mpsc::UnboundedSender<LeaseRequest>,
+    task: JoinHandle<Result<(), ClusterError>>,
+}
+
+impl TurnRunner {
+    /// Begins with the first run.
+    ///
+    /// # Errors
+    /// If it cannot begin: [`Refusal::ArchiveInUse`], among others.
+    pub async fn start(connector: Connector, crawl: &CrawlRow, settings: RunnerSettings) -> Result<Self, ClusterError> {
+        let (status_in, status) = watch::channel(RunStatus::without_run(crawl.state));
+        let (submissions, submitted) = mpsc::unbounded_channel();
+        let (requests, requested) = mpsc::unbounded_channel();
+        let clock = RunClock::stopped();
+        let (slots, turn_pages) = (crawl.plan.slots.get(), crawl.plan.turn_pages);
+        let lives = Lives {
+            connector,
+            crawl: crawl.plan.name.clone(),
+            plan: TurnPlan { options: settings.options.clone(), slots, turn_pages },
+            settings,
+            status: status_in,
+            clock: clock.clone(),
+            submitted: Arc::new(Mutex::new(submitted)),
+            requested: Arc::new(Mutex::new(requested)),
+        };
+        let first = lives.begin().await?;
+        let task = tokio::spawn(lives.live(first));
+        Ok(Self { status, clock, submissions, requests, task })
+    }
+
+    /// Returns what the run holds, as it changes.
+    pub fn status(&self) -> watch::Receiver<RunStatus> {
+        self.status.clone()
+    }
+
+    /// Returns the clock of the run. Ask it before each request to a web server.
+    pub fn clock(&self) -> RunClock {
+        self.clock.clone()
+    }
+
+    /// Sends a page. The channel gives its decision, and is closed without one if the run is lost: the page may have been
+    /// judged all the same. Wait for it with `.await` or `blocking_recv`.
+    pub fn submit(&self, page: ArrivingPage) -> oneshot::Receiver<PageDecision> {
+        self.submitter().submit(page)
+    }
+
+    /// Returns what sends pages from other tasks and threads.
+    pub fn submitter(&self) -> PageSubmitter {
+        PageSubmitter(self.submissions.clone())
+    }
+
+    /// Gives a slot back, after its last commit.
+    pub fn give_back(&self, slot: Slot) {
+        // If the task has ended, so have its slots.
+        let _ = self.requests.send(LeaseRequest::GiveBack(slot));
+    }
+
+    /// Waits until the process can take no part any more.
+    ///
+    /// # Errors
+    /// What has ended it.
+    pub async fn ended(&mut self) -> Result<(), ClusterError> {
+        result_of((&mut self.task).await)
+    }
+
+    /// Ends the run: its slots are free at once. Pages that wait for their decision get none here.
+    ///
+    /// # Errors
+    /// What has ended it before.
+    pub async fn end(mut self) -> Result<(), ClusterError> {
+        let _ = self.requests.send(LeaseRequest::End);
+        self.ended().await
+    }
+}
+
+impl Drop for TurnRunner {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Sends pages to the run of this process.
+#[derive(Clone, Debug)]
+pub struct PageSubmitter(mpsc::UnboundedSender<Submission>);
+
+impl PageSubmitter {
+    /// See [`TurnRunner::submit`].
+    pub fn submit(&self, page: ArrivingPage) -> oneshot::Receiver<PageDecision> {
+        let (decision, receiver) = oneshot::channel();
+        // If the task has ended, the channel is closed.
+        let _ = self.0.send((page, decision));
+        receiver
+    }
+}
+
+fn result_of(ended: Result<Result<(), ClusterError>, tokio::task::JoinError>) -> Result<(), ClusterError> {
+    match ended {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // It was stopped.
+            Err(_) => Ok(()),
+        },
+    }
+}
+
+/// Begins one run after the other.
+struct Lives {
+    connector: Connector,
+    crawl: CrawlName,
+    settings: RunnerSettings,
+    plan: TurnPlan,
+    status: watch::Sender<RunStatus>,
+    clock: RunClock,
+    submitted: Arc<Mutex<mpsc::UnboundedReceiver<Submission>>>,
+    requested: Arc<Mutex<mpsc::UnboundedReceiver<LeaseRequest>>>,
+}
+
+impl Lives {
+    async fn live(self, first: LeaseKeeper) -> Result<(), ClusterError> {
+        let mut keeper = first;
+        loop {
+            let result = self.live_once(keeper).await;
+            let state = self.status.borrow().state;
+            self.status.send_replace(RunStatus::without_run(state));
+            match result {
+                Ok(()) => return Ok(()),
+                Err(error) if begins_anew(&error) => tracing::warn!("{error}"),
+                Err(error) => return Err(error),
+            }
+            keeper = self.begin_patiently().await?;
+        }
+    }
+
+    /// Lives until the run is lost, or has ended as it was asked to.
+    async fn live_once(&self, keeper: LeaseKeeper) -> Result<(), ClusterError> {
+        let (run, waiting) = (keeper.run.id(), WaitingPages::of(keeper.run.id()));
+        let mut tasks = JoinSet::new();
+        let requested = Arc::clone(&self.requested);
+        tasks.spawn(async move { keeper.keep(&mut *requested.lock().await).await });
+        let (connector, crawl) = (self.connector.clone(), self.crawl.clone());
+        let sender = ArrivalSender::new(connector, crawl, run, waiting.clone());
+        let submitted = Arc::clone(&self.submitted);
+        tasks.spawn(async move {
+            sender.send_all(&mut *submitted.lock().await).await?;
+            // Nobody submits any more. The others go on.
+            std::future::pending().await
+        });
+        let (connector, crawl, plan) = (self.connector.clone(), self.crawl.clone(), self.plan.clone());
+        let mut status = self.status.subscribe();
+        tasks.spawn(async move {
+            // With the first share of slots the log is read once only.
+            let _ = tokio::time::timeout(PAUSE, status.wait_for(|status| !status.slots.is_empty())).await;
+            TurnLoop::start(connector, crawl, run, plan, status, waiting).await?.run().await
+        });
+        match tasks.join_next().await {
+            Some(ended) => result_of(ended),
+            None => Ok(()),
+        }
+    }
+
+    async fn begin(&self) -> Result<LeaseKeeper, ClusterError> {
+        let mut session = self.connector.connect().await?;
+        session.use_crawl(&self.crawl).await?;
+        let run = Run::begin(&mut session, &self.settings.description, self.settings.ttl).await?;
+        self.clock.set(run.alive_until());
+        let status = RunStatus { run: Some(run.id()), ..RunStatus::without_run(CrawlState::Running) };
+        self.status.send_replace(status);
+        Ok(LeaseKeeper {
+            connector: self.connector.clone(),
+            crawl: self.crawl.clone(),
+            session,
+            run,
+            ttl: self.settings.ttl,
+            clock: self.clock.clone(),
+            status: self.status.clone(),
+            gives_back_at_once: self.settings.gives_back_at_once,
+        })
+    }
+
+    /// Begins the next run. The one before may be alive by the clock of the server for a while.
+    async fn begin_patiently(&self) -> Result<LeaseKeeper, ClusterError> {
+        let began = Instant::now();
+        loop {
+            match self.begin().await {
+                Err(ClusterError::Refused(Refusal::ArchiveInUse(_))) if began.elapsed() < self.settings.ttl * 2 => {}
+                Err(error) if error.is_passing() && began.elapsed() < self.settings.patience => {
+                    tracing::warn!("no run can begin: {error}");
+                }
+                result => return result,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Whether a run that has ended so is followed by another.
+fn begins_anew(error: &ClusterError) -> bool {
+    error.is_passing() || matches!(error, ClusterError::RunLost(_) | ClusterError::OtherLog(_))
+}
