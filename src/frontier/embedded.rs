@@ -35,6 +35,8 @@ pub struct FrontierChanges {
     pub counterparts: Vec<(UrlId, UrlId)>,
     /// Links to URLs of other slots. Empty in a crawl of one process.
     pub outbox: Vec<(Slot, Mailed)>,
+    /// URLs that were rows of another slot and are of this frontier's by now. Empty in a crawl of one process.
+    pub adopted: Vec<(UrlId, UrlRow)>,
 }
 
 /// The frontier of a crawl that runs in one process.
@@ -71,6 +73,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
             leased: engine.leases.alive(),
             counterparts: engine.predictions.take_counterparts(),
             outbox: engine.state.outbox.take(),
+            adopted: std::mem::take(&mut engine.state.adopted),
         }
     }
 
@@ -269,6 +272,16 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         if let Some(number) = engine.state.queues.number(origin) {
             engine.state.queues.postpone(number, not_before);
         }
+    }
+
+    /// Changes the most pages in all.
+    pub fn set_max_pages(&self, most: u64) {
+        self.engine().state.set_max_pages(most);
+    }
+
+    /// Whether the crawl has its pages, if each lease brings one.
+    pub fn has_all_pages(&self) -> bool {
+        self.engine().state.has_all_pages()
     }
 
     /// Returns the sizes.

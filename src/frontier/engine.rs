@@ -69,6 +69,11 @@ impl<L: UrlLog> Engine<L> {
             self.predictions.note_discovery(id, path);
             return Ok(Offered { id, decision: Some(state) });
         };
+        if self.state.phases.get(id) == Some(UrlPhase::Elsewhere) {
+            let state = self.state.adopt(id, &link, relation);
+            self.predictions.note_discovery(id, path);
+            return Ok(Offered { id, decision: Some(state) });
+        }
         let decision = self.state.add_link(id, &link, relation);
         if decision == Some(UrlState::Queued) {
             self.predictions.forget(id);

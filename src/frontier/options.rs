@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use crate::dust::ListedRule;
-use crate::model::{PartWeights, Slot, SlotMap};
+use crate::model::{OwnSlots, PartWeights};
 
 /// Which URLs belong to the crawl, seen from its seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub struct Options {
     pub rules: Vec<ListedRule>,
     /// Seed of all sampling.
     pub random_seed: u64,
-    /// If set, the frontier has the URLs of this slot alone. Links to others are mail for their slots. Offer each seed to
-    /// its own slot.
-    pub own: Option<(SlotMap, Slot)>,
+    /// If set, the frontier has the URLs of these slots alone. Links to others are mail for their slots. Offer each seed
+    /// to the frontier of its slot.
+    pub own: Option<OwnSlots>,
 }
 
 /// The order of a focused crawl.

@@ -1,22 +1,21 @@
 //! Links to URLs of other slots, for the next commit.
 
-use crate::model::{CanonicalUrl, Mailed, Slot, SlotMap};
+use crate::model::{CanonicalUrl, Mailed, OwnSlots, Slot};
 
-/// The slot of this frontier, and its mail to others.
+/// The slots of this frontier, and its mail to others.
 pub(super) struct Outbox {
-    own: Option<(SlotMap, Slot)>,
+    own: Option<OwnSlots>,
     mail: Vec<(Slot, Mailed)>,
 }
 
 impl Outbox {
-    pub(super) fn new(own: Option<(SlotMap, Slot)>) -> Self {
+    pub(super) fn new(own: Option<OwnSlots>) -> Self {
         Self { own, mail: Vec::new() }
     }
 
-    /// Returns the slot of a URL, if it is not the frontier's own.
+    /// Returns the slot of a URL, if it is not one of the frontier's own.
     pub(super) fn other_slot(&self, url: &CanonicalUrl) -> Option<Slot> {
-        let (map, own) = self.own?;
-        Some(map.slot_of(url)).filter(|slot| *slot != own)
+        self.own.as_ref()?.other_slot(url)
     }
 
     pub(super) fn push(&mut self, slot: Slot, mail: Mailed) {

@@ -64,7 +64,9 @@ impl Restoring {
             state.phases.mark_revised(id);
         }
         let relation = state.relation(discovery);
-        if before == UrlPhase::Elsewhere {
+        // One of another slot then, and of this frontier's by now, is taken for an excluded one that is let in.
+        let is_adopted = before == UrlPhase::Elsewhere && is_own(state, id)?;
+        if before == UrlPhase::Elsewhere && !is_adopted {
             state.set_depth(id, discovery.depth);
             if relation.is_from_seed() {
                 state.phases.mark_from_seed(id);
@@ -76,7 +78,7 @@ impl Restoring {
             restore_scope(state, id, &url, relation)?;
             state.phases.mark_from_seed(id);
         }
-        if before == UrlPhase::HeldBack(HeldBack::Excluded) {
+        if is_adopted || before == UrlPhase::HeldBack(HeldBack::Excluded) {
             let url = state.rows.get(id)?.url;
             let origin = origin_of(state, id, &url)?;
             self.set_origin(id, origin);
@@ -163,6 +165,12 @@ fn restore_scope<L: UrlLog>(
         state.scope.widen(&url, relation);
     }
     Ok(())
+}
+
+fn is_own<L: UrlLog>(state: &mut FrontierState<L>, id: UrlId) -> Result<bool, FrontierError> {
+    let url = state.rows.get(id)?.url;
+    let url = CanonicalUrl::from_canonical(&url).map_err(|source| FrontierError::Damaged { id, source })?;
+    Ok(state.outbox.other_slot(&url).is_none())
 }
 
 fn phase_by_depth<L: UrlLog>(state: &FrontierState<L>, Discovery { kind, depth, .. }: Discovery) -> UrlPhase {

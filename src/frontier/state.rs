@@ -18,7 +18,8 @@ use crate::model::{Deferral, Discovery, FrontierCounts, Link, LinkKind, Relevanc
 /// What all parts of the frontier share.
 pub(super) struct FrontierState<L> {
     depth: u16,
-    max_pages: u64,
+    /// The most pages in all.
+    max_pages: Option<u64>,
     pub(super) pages: u64,
     pub(super) scope: Scope,
     pub(super) seen: SeenSet,
@@ -37,6 +38,8 @@ pub(super) struct FrontierState<L> {
     pub(super) shortened: Vec<Requeue>,
     /// Whether a URL may have got nearer after its outcome.
     pub(super) has_outdated_depths: bool,
+    /// URLs that were rows of another slot, for the next commit.
+    pub(super) adopted: Vec<(UrlId, UrlRow)>,
     pub(super) links: PageLinks,
     pub(super) outbox: Outbox,
 }
@@ -45,7 +48,7 @@ impl<L: UrlLog> FrontierState<L> {
     pub(super) fn new(options: &Options, log: L, hash_seed: u64) -> Self {
         Self {
             depth: options.depth,
-            max_pages: options.max_pages,
+            max_pages: Some(options.max_pages).filter(|&most| most > 0),
             pages: 0,
             scope: Scope::new(options),
             seen: SeenSet::new(hash_seed),
@@ -59,7 +62,8 @@ impl<L: UrlLog> FrontierState<L> {
             shortened: Vec::new(),
             has_outdated_depths: false,
             links: PageLinks::default(),
-            outbox: Outbox::new(options.own),
+            adopted: Vec::new(),
+            outbox: Outbox::new(options.own.clone()),
         }
     }
 
@@ -170,6 +174,32 @@ impl<L: UrlLog> FrontierState<L> {
         self.push_depth(row.discovery.depth, row.state);
         self.rows.push(row);
         Ok(id)
+    }
+
+    /// Takes a URL that was seen as one of another slot for one of this frontier: its slot changed hands since.
+    pub(super) fn adopt(&mut self, id: UrlId, link: &Link, relation: SeedRelation) -> UrlState {
+        let state = self.decide(link, relation);
+        let (phase, depth) = match state {
+            UrlState::Queued => (UrlPhase::Queued, link.discovery.depth),
+            UrlState::Deferred(Deferral::Depth) => {
+                (UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)), link.discovery.depth)
+            }
+            UrlState::Deferred(reason) => (UrlPhase::HeldBack(HeldBack::Deferred(reason)), NO_PATH),
+            UrlState::Excluded(_) | UrlState::Elsewhere(_) => (UrlPhase::HeldBack(HeldBack::Excluded), NO_PATH),
+        };
+        self.phases.set(id, phase);
+        self.set_depth(id, depth);
+        if relation.is_from_seed() {
+            self.phases.mark_from_seed(id);
+        }
+        self.better_paths.insert(id.0, link.discovery);
+        if state == UrlState::Queued {
+            self.note_clue(id, link);
+            self.enqueue(id, link);
+        }
+        let row = UrlRow { url: link.url.as_str().to_owned(), discovery: link.discovery, state, clue: link.clue };
+        self.adopted.push((id, row));
+        state
     }
 
     /// Takes a further link to a URL. Returns the decision; `None` if the URL was queued, leased or done before.
@@ -338,9 +368,14 @@ impl<L: UrlLog> FrontierState<L> {
         Priority { depth: priority.depth.min(self.depth_of(id)), ..priority }
     }
 
+    /// Changes the most pages in all.
+    pub(super) fn set_max_pages(&mut self, most: u64) {
+        self.max_pages = Some(most);
+    }
+
     /// Whether the crawl has its pages, if each lease brings one.
     pub(super) fn has_all_pages(&self) -> bool {
-        self.max_pages > 0 && self.pages + self.phases.count(UrlPhase::Leased) >= self.max_pages
+        self.max_pages.is_some_and(|most| self.pages + self.phases.count(UrlPhase::Leased) >= most)
     }
 
     /// Whether a depth is beyond the limit.

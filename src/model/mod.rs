@@ -36,7 +36,7 @@ pub use page::{Fetched, PAGE_SOURCE, digest_of_part};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, Revision, SampledPrediction};
 pub use put_page::{PutPage, RowName, Unchanged};
 pub use rest::{Rest, RestOf, RestRow};
-pub use slot::{Mailed, MailedReferrer, Slot, SlotMap};
+pub use slot::{Mailed, MailedReferrer, OwnSlots, Slot, SlotMap};
 pub use url_id::UrlId;
 
 pub use neardup::model::*;

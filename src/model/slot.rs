@@ -1,5 +1,6 @@
 //! Slots: the units in which several processes share a crawl, and the mail between them.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,40 @@ impl SlotMap {
         let hash = xxh3_64(url.registrable_domain().as_bytes());
         // Less than the number of slots.
         Slot((hash % u64::from(self.slots.get())) as u16)
+    }
+}
+
+/// The slots that one process owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnSlots {
+    map: SlotMap,
+    slots: BTreeSet<Slot>,
+}
+
+impl OwnSlots {
+    /// Some slots of a division.
+    pub fn new(map: SlotMap, slots: impl IntoIterator<Item = Slot>) -> Self {
+        Self { map, slots: slots.into_iter().collect() }
+    }
+
+    /// Returns the division.
+    pub fn map(&self) -> SlotMap {
+        self.map
+    }
+
+    /// Returns the slots.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.slots.iter().copied()
+    }
+
+    /// Whether a slot is one of these.
+    pub fn has(&self, slot: Slot) -> bool {
+        self.slots.contains(&slot)
+    }
+
+    /// Returns the slot of a URL, if it is not one of these.
+    pub fn other_slot(&self, url: &CanonicalUrl) -> Option<Slot> {
+        Some(self.map.slot_of(url)).filter(|slot| !self.has(*slot))
     }
 }
 

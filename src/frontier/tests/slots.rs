@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 
 use super::*;
 use crate::frontier::{HeldBack, ScopeKind};
-use crate::model::{Deferral, Mailed, Slot, SlotMap, Wait};
+use crate::model::{Deferral, Mailed, OwnSlots, Slot, SlotMap, Wait};
 use crate::seeded::SeededRng;
 
 /// How a page names another.
@@ -137,7 +137,7 @@ struct Member {
 
 impl Member {
     fn new(options: &Options, map: SlotMap, slot: Slot) -> Self {
-        let options = Options { own: Some((map, slot)), ..options.clone() };
+        let options = Options { own: Some(OwnSlots::new(map, [slot])), ..options.clone() };
         let bench = Bench::new(options.clone());
         Self { slot, options, bench, history: History::default(), done: Vec::new(), taken: BTreeSet::new() }
     }
@@ -276,7 +276,8 @@ fn without_a_look_at_the_mail_the_end_comes_too_early() {
 /// The frontiers of two domains in two slots.
 fn two_slots() -> [Bench; 2] {
     let map = SlotMap::new(NonZeroU16::new(1000).unwrap());
-    let options = |url| Options { own: Some((map, map.slot_of(&link(url, 0).url))), ..Options::default() };
+    let options =
+        |url| Options { own: Some(OwnSlots::new(map, [map.slot_of(&link(url, 0).url)])), ..Options::default() };
     let benches = [HERE, THERE].map(|url| Bench::new(options(url)));
     benches[0].offer(link(HERE, 0));
     benches[1].offer(link(THERE, 0));
@@ -332,4 +333,45 @@ fn damaged_mail_is_refused_with_its_text() {
         Mailed { url: "no URL".to_owned(), discovery: Discovery::SEED, referrer: None, only_seen: None, clue: None };
     let refused = here.frontier.deliver(vec![mail]).unwrap_err();
     assert_eq!(refused.to_string(), "mail from another slot names 'no URL', which is not a canonical URL");
+}
+
+#[test]
+fn a_url_of_another_slot_is_adopted_once_its_slot_is_taken() {
+    let [here, _] = two_slots();
+    let target = format!("{THERE}page");
+    here.offer(link_from(UrlId(0), &target, 1));
+    let letters = mail(&here);
+    let map = SlotMap::new(NonZeroU16::new(1000).unwrap());
+    let slots = [HERE, THERE].map(|url| map.slot_of(&link(url, 0).url));
+    let options = Options { own: Some(OwnSlots::new(map, slots)), ..Options::default() };
+    for is_found_by_link in [false, true] {
+        let both = here.reopen(options.clone(), &History::default()).unwrap();
+        both.offer(link(THERE, 0));
+        assert_eq!(both.frontier.counts().queued, 2, "the URL is still another's");
+        if is_found_by_link {
+            both.offer(link_from(UrlId(0), &target, 1));
+        }
+        both.frontier.deliver(letters.clone()).unwrap();
+        both.frontier.deliver(letters.clone()).unwrap();
+        assert_eq!(both.frontier.counts().queued, 3);
+        let changes = both.commit();
+        assert_eq!(changes.outbox, []);
+        let adopted: Vec<(&str, UrlState)> =
+            changes.adopted.iter().map(|(_, row)| (row.url.as_str(), row.state)).collect();
+        assert_eq!(adopted, [(target.as_str(), UrlState::Queued)]);
+
+        // The log of the slot has it as a requeueing from then on.
+        let path = Requeue { url: changes.adopted[0].0, discovery: changes.adopted[0].1.discovery };
+        let history = History { paths: vec![PathRow::Requeued(path)], ..History::default() };
+        let again = both.reopen(options.clone(), &history).unwrap();
+        assert_eq!(again.frontier.counts().queued, 3);
+        let mut leased = Vec::new();
+        for second in 0..3 {
+            for lease in again.lease(3, second).leases {
+                again.ack(lease.id, true);
+                leased.push(lease.url.to_string());
+            }
+        }
+        assert_eq!(leased.iter().filter(|url| **url == target).count(), 1, "{leased:?}");
+    }
 }
