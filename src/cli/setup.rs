@@ -29,6 +29,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::CrawlSe
         against: None,
         archived: None,
         focus: focus_options(settings)?,
+        shared: None,
         #[cfg(feature = "browser")]
         headless: None,
     })

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::frontier::EmbeddedFrontier;
 use crate::pagetext::PageReader;
-use crate::pipeline::{CommitProgress, SealedBatch, Stop, commit_all};
+use crate::pipeline::{CommitProgress, SealedBatch, SharedLog, Stop, commit_all};
 use crate::store::{Archive, Store};
 
 use super::CrawlError;
@@ -19,6 +19,8 @@ pub(super) struct Committer {
     pub archive: Archive,
     /// Reads the text of near-duplicates, if that is kept.
     pub reader: Option<Arc<PageReader>>,
+    /// The log of all processes, in a crawl of several.
+    pub shared: Option<Box<dyn SharedLog>>,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub progress: Arc<CommitProgress>,
     pub stop: watch::Sender<Stop>,
@@ -28,13 +30,13 @@ impl Committer {
     /// Commits batches until the channel closes. Returns the store even after an error: every commit before it is
     /// whole. An error stops the crawl at once, because no later page could be committed.
     pub fn run(mut self, batches: Receiver<SealedBatch>) -> (Store, Result<(), CrawlError>) {
-        let result =
-            commit_all(&mut self.store, (&self.archive, self.reader.as_deref()), batches, &self.progress, |mark| {
-                self.frontier.committed(mark.urls);
-                if self.progress.is_disk_full() {
-                    stop_if_running(&self.stop);
-                }
-            });
+        let archive = (&self.archive, self.reader.as_deref());
+        let result = commit_all(&mut self.store, archive, self.shared.take(), batches, &self.progress, |mark| {
+            self.frontier.committed(mark.urls);
+            if self.progress.is_disk_full() {
+                stop_if_running(&self.stop);
+            }
+        });
         if result.is_err() {
             self.stop.send_replace(Stop::Failed);
         }

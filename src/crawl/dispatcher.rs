@@ -10,17 +10,22 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::model::{CanonicalUrl, Judged, Relevance, Sequence, UrlId};
-use crate::pipeline::{HostStats, IndexSnapshots, PipelineError, SealedBatch, page_input};
+use crate::model::{CanonicalUrl, Judged, PageInput, Relevance, Sequence, UrlId};
+use crate::pipeline::{
+    HostStats, IndexSnapshots, Letter, PageDecider, PipelineError, SealedBatch, SharedPage, link_hash, page_input,
+};
 
 use super::CrawlError;
-use super::messages::{DispatchMessage, FetchOutcome, NamedSitemaps};
+use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps, WhenIdle};
 use super::outcomes::{LeaseOutcomes, page_id};
+use super::page_share::PageShare;
 
 /// Longest time from the first entry of a batch to its commit.
 const BATCH_AGE: Duration = Duration::from_secs(1);
 /// Messages that are handled together.
 const MESSAGES_AT_ONCE: usize = 32;
+/// As [`MESSAGES_AT_ONCE`], where a decision of several processes is waited for.
+const MESSAGES_AT_ONCE_SHARED: usize = 512;
 /// Pause between two looks at what is committed.
 const COMMIT_PAUSE: Duration = Duration::from_millis(2);
 
@@ -37,6 +42,10 @@ pub(super) struct Dispatcher {
     pub has_warned_of_memory: bool,
     /// Verdicts on pages below this number have been checked again.
     pub checked: Sequence,
+    /// The share of the pages that the crawl may have, in a crawl of several processes.
+    pub pages: PageShare,
+    /// Whether the last commit has told other processes that nothing is to be done here.
+    pub is_idle: bool,
 }
 
 impl Dispatcher {
@@ -49,21 +58,23 @@ impl Dispatcher {
         sitemaps: Vec<NamedSitemaps>,
         mut messages: mpsc::Receiver<DispatchMessage>,
         ready: oneshot::Sender<()>,
-    ) -> Result<(HostStats, IndexSnapshots), CrawlError> {
+    ) -> Result<(HostStats, Option<IndexSnapshots>), CrawlError> {
+        self.pages.take(&mut self.outcomes)?;
         self.outcomes.offer_seeds(seeds)?;
         sitemaps.into_iter().try_for_each(|named| self.outcomes.offer_sitemaps(named))?;
         // The receiver is gone only if the crawl was dropped.
         let _ = ready.send(());
         let runtime = self.outcomes.runtime.clone();
+        let most = if self.is_shared() { MESSAGES_AT_ONCE_SHARED } else { MESSAGES_AT_ONCE };
         let mut deadline = Instant::now() + BATCH_AGE;
         loop {
-            let mut arrived = Vec::with_capacity(MESSAGES_AT_ONCE);
-            let receive = async {
-                tokio::time::timeout_at(deadline.into(), messages.recv_many(&mut arrived, MESSAGES_AT_ONCE)).await
-            };
+            let mut arrived = Vec::with_capacity(most);
+            let receive =
+                async { tokio::time::timeout_at(deadline.into(), messages.recv_many(&mut arrived, most)).await };
             let closed = matches!(runtime.block_on(receive), Ok(0));
             if !arrived.is_empty() {
                 self.handle(arrived)?;
+                self.pages.take_if_few(&mut self.outcomes)?;
                 self.outcomes.stage.consider_snapshot();
             }
             if closed || Instant::now() >= deadline {
@@ -71,9 +82,7 @@ impl Dispatcher {
                 deadline = Instant::now() + BATCH_AGE;
             }
             if closed {
-                let mut stage = self.outcomes.stage;
-                stage.snapshots.finish(&stage.decider, &stage.page_urls);
-                return Ok((stage.hosts, stage.snapshots));
+                return Ok(self.outcomes.stage.end());
             }
         }
     }
@@ -87,10 +96,11 @@ impl Dispatcher {
                 DispatchMessage::Requests(requests) => self.outcomes.stage.hosts.add_requests(&requests),
                 DispatchMessage::Robots { origin, row } => self.outcomes.stage.hosts.set_robots(&origin, row),
                 DispatchMessage::Sitemaps(named) => self.outcomes.offer_sitemaps(named)?,
+                DispatchMessage::Mail(letters) => self.take_mail(letters)?,
                 DispatchMessage::Idle(answer) => {
-                    let has_work = self.check_again()?;
+                    let next = self.check_again()?;
                     // The receiver is gone only if the crawl was dropped.
-                    let _ = answer.send(has_work);
+                    let _ = answer.send(next);
                 }
                 DispatchMessage::Arrival { mut lease, outcome, requests } => {
                     // A shorter path may have turned up since the lease began.
@@ -113,16 +123,54 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Queues near-duplicates that would be unique by now, and the URLs of reopened trap patterns. Considers verdicts
-    /// since the last call. Returns whether there are any such URLs.
-    fn check_again(&mut self) -> Result<bool, CrawlError> {
+    /// Queues duplicates that are to be decided again, and the URLs of reopened trap patterns. Considers verdicts since
+    /// the last call. Returns whether there are any such URLs, or whether the crawl is over.
+    fn check_again(&mut self) -> Result<WhenIdle, CrawlError> {
+        if self.is_shared() {
+            return self.check_others();
+        }
         self.commit_all()?;
         let stage = &mut self.outcomes.stage;
         let from = std::mem::replace(&mut self.checked, Sequence(stage.page_urls.len() as u32));
         let urls: Vec<UrlId> = stage.outdated(from)?.into_iter().map(|(url, _)| url).collect();
         let is_any = !urls.is_empty();
         self.outcomes.frontier.revise(urls)?;
-        Ok(self.outcomes.frontier.reopen()? || is_any)
+        let has_work = self.outcomes.frontier.reopen()? || is_any;
+        Ok(if has_work { WhenIdle::GoOn } else { WhenIdle::End })
+    }
+
+    /// As [`check_again`](Self::check_again), in a crawl of several processes. Nothing is decided twice there.
+    fn check_others(&mut self) -> Result<WhenIdle, CrawlError> {
+        if self.outcomes.frontier.reopen()? {
+            return Ok(WhenIdle::GoOn);
+        }
+        let is_idle = !self.outcomes.frontier.has_all_pages();
+        self.outcomes.stage.building.shared.is_idle = is_idle && !self.is_idle;
+        self.commit_all()?;
+        if is_idle {
+            self.is_idle = true;
+            self.pages.give_back(&mut self.outcomes)?;
+        } else if self.pages.take(&mut self.outcomes)? {
+            return Ok(WhenIdle::GoOn);
+        }
+        let PageDecider::Shared(shared) = &mut self.outcomes.stage.decider else { return Ok(WhenIdle::End) };
+        let is_over = shared.is_over().map_err(PipelineError::from)?;
+        Ok(if is_over { WhenIdle::End } else { WhenIdle::Wait })
+    }
+
+    /// Takes links that other slots have mailed. Those that came before are passed over.
+    fn take_mail(&mut self, letters: Vec<Letter>) -> Result<(), CrawlError> {
+        let building = &mut self.outcomes.stage.building;
+        for Letter { id, mail } in letters {
+            building.urls += mail.len();
+            building.shared.mail_taken.push(id);
+            self.outcomes.frontier.deliver(mail)?;
+        }
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        self.outcomes.stage.decider.folder().is_none()
     }
 
     /// Waits until all decided pages are committed. Nothing is under way meanwhile.
@@ -153,7 +201,8 @@ impl Dispatcher {
 
     /// Returns the verdicts on the pages among the messages. Takes the pages' terms.
     fn decide(&mut self, messages: &mut [DispatchMessage]) -> Result<Vec<Judged>, CrawlError> {
-        let mut pages = Vec::new();
+        let is_shared = self.is_shared();
+        let (mut pages, mut shared) = (Vec::new(), Vec::new());
         for message in messages {
             if let DispatchMessage::Arrival { lease, outcome, .. } = message
                 && is_judged(outcome)
@@ -161,10 +210,15 @@ impl Dispatcher {
             {
                 let renews = self.outcomes.renewed(lease);
                 let id = page_id(&self.outcomes.crawl, lease);
-                pages.push(page_input(id, &page.fetched, &mut page.rendered, page.body_digest, renews));
+                let input = page_input(id, &page.fetched, &mut page.rendered, page.body_digest, renews);
+                if is_shared {
+                    shared.push(shared_page(input, page));
+                } else {
+                    pages.push(input);
+                }
             }
         }
-        Ok(self.outcomes.stage.decide(pages)?)
+        Ok(if is_shared { self.outcomes.stage.decide_shared(shared)? } else { self.outcomes.stage.decide(pages)? })
     }
 
     /// Sends the batch, with the changes of the frontier, to the committer. Waits until the batch before is committed.
@@ -178,12 +232,23 @@ impl Dispatcher {
         batch.links = changes.links;
         batch.leased = changes.leased;
         batch.counterparts = changes.counterparts;
+        stage.building.shared.outbox = changes.outbox;
+        stage.building.shared.adopted = changes.adopted;
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         stage.hosts.set_millis(self.earlier_millis.saturating_add(millis));
         let Some(sealed) = stage.seal() else { return Ok(()) };
+        self.is_idle = false;
         // A closed channel means that the committer has failed. Its thread returns the reason.
         self.commits.send(sealed).map_err(|_| PipelineError::Stopped.into())
     }
+}
+
+/// Returns a page with what other processes need to name it.
+fn shared_page(input: PageInput, page: &FetchedPage) -> SharedPage {
+    let mut links: Vec<u32> = page.rendered.links.iter().map(|link| link_hash(link.url.as_str())).collect();
+    links.sort_unstable();
+    links.dedup();
+    SharedPage { input, url: page.fetched.url.to_string(), fetched_at: page.fetched.started_at, links }
 }
 
 /// Returns whether the decider sees a page. It sees none with `noindex` and none that is off topic.

@@ -10,7 +10,7 @@ use crate::focus::Appraisal;
 use crate::model::{
     CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Normalizer, PageContent, RobotsRow, Unchanged,
 };
-use crate::pipeline::{RenderedPage, RequestCounts};
+use crate::pipeline::{Letter, RenderedPage, RequestCounts};
 
 /// The result of a lease.
 #[derive(Debug)]
@@ -79,6 +79,17 @@ impl NamedSitemaps {
     }
 }
 
+/// What comes next when nothing is queued or leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenIdle {
+    /// Something was queued again.
+    GoOn,
+    /// Other processes may mail more work.
+    Wait,
+    /// The crawl is over.
+    End,
+}
+
 /// A message to the dispatcher.
 #[derive(Debug)]
 pub(super) enum DispatchMessage {
@@ -90,7 +101,9 @@ pub(super) enum DispatchMessage {
     Robots { origin: String, row: RobotsRow },
     /// The robots.txt of a host whose pages are fetched names these sitemaps.
     Sitemaps(NamedSitemaps),
-    /// Nothing is queued or leased. The dispatcher looks for verdicts to revise, queues their URLs and replies
-    /// whether there are any.
-    Idle(oneshot::Sender<bool>),
+    /// Links that other slots have mailed, in a crawl of several processes.
+    Mail(Vec<Letter>),
+    /// Nothing is queued or leased. The dispatcher looks for verdicts to revise, queues their URLs and replies what
+    /// comes next.
+    Idle(oneshot::Sender<WhenIdle>),
 }

@@ -36,6 +36,7 @@ mod messages;
 mod options;
 mod outcomes;
 mod page_fetch;
+mod page_share;
 mod queue_status;
 mod rebuild;
 mod redirect_chains;
@@ -68,7 +69,7 @@ pub use headless_fetch::HeadlessOptions;
 pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
 pub use queue_status::{QueueStatus, RestingOrigin, WaitReason};
 pub use rebuild::{RebuildReport, rebuild};
-pub use run::{Crawl, CrawlSetup, Seed};
+pub use run::{Crawl, CrawlSetup, Seed, SharedParts};
 pub use topic::{Example, FocusError, FocusOptions};
 pub use watch::{CrawlWatch, PauseSwitch};
 

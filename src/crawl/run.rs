@@ -16,8 +16,8 @@ use crate::frontier::{self, EmbeddedFrontier};
 use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, Sequence};
 use crate::pagetext::{self, PageReader};
 use crate::pipeline::{
-    ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, ReferenceCrawls, Stop, StopReason, restore_decider,
-    snapshot_signature,
+    ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, Letter, ReferenceCrawls, SharedDecider, SharedLog, Stop,
+    StopReason, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
@@ -29,10 +29,11 @@ use super::external_engine::ExternalEngine;
 use super::finish::{CrawlEnding, Unfetched};
 #[cfg(feature = "browser")]
 use super::headless_fetch::{HeadlessFetch, HeadlessOptions};
-use super::messages::NamedSitemaps;
+use super::messages::{DispatchMessage, NamedSitemaps};
 use super::options::{Engine, Options};
 use super::outcomes::{FocusFilter, LeaseOutcomes};
 use super::page_fetch::PageFetch;
+use super::page_share::PageShare;
 use super::queue_status::RestingOrigin;
 use super::redirect_chains::RedirectChains;
 use super::scheduler::{SILENCE, Scheduler};
@@ -49,6 +50,8 @@ use super::{CrawlError, queue_status, restore};
 
 /// Messages that may wait for the dispatcher. Workers wait when it is full, so that bodies do not pile up.
 const MESSAGES_WAITING: usize = 16;
+/// As [`MESSAGES_WAITING`], where a decision of several processes is waited for.
+const MESSAGES_WAITING_SHARED: usize = 512;
 
 /// Origins with queued URLs among which those that rest are looked for, when a crawl was stopped.
 const MOST_RESTING: usize = 10_000;
@@ -78,9 +81,22 @@ pub struct CrawlSetup {
     pub archived: Option<Arc<ArchivedPages>>,
     /// The topic of a focused crawl.
     pub focus: Option<FocusOptions>,
+    /// What this crawl has in place of a decider and a log of its own, if several processes share it.
+    pub shared: Option<SharedParts>,
     /// Which pages run in a headless browser, if any.
     #[cfg(feature = "browser")]
     pub headless: Option<HeadlessOptions>,
+}
+
+/// The parts of one process in a crawl of several.
+#[allow(missing_docs)]
+pub struct SharedParts {
+    pub decider: Box<dyn SharedDecider>,
+    pub log: Box<dyn SharedLog>,
+    /// Links that other slots have mailed, in the order of their numbers.
+    pub mail: mpsc::Receiver<Vec<Letter>>,
+    /// Whether the processes share a limit of pages.
+    pub is_limited: bool,
 }
 
 impl CrawlSetup {
@@ -101,6 +117,10 @@ pub struct Crawl {
     frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     redirects: RedirectChains,
     stage: DecisionStage,
+    /// The rest of what several processes share.
+    log: Option<Box<dyn SharedLog>>,
+    mail: Option<mpsc::Receiver<Vec<Letter>>>,
+    pages: PageShare,
     fetcher: Fetcher,
     resting: Vec<RestingOrigin>,
     paused: PauseSwitch,
@@ -120,16 +140,26 @@ impl Crawl {
         let fetcher = Fetcher::new(setup.fetch)?;
         let (frontier, redirects) = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
         let resting = restore::rests(&store, &fetcher, &frontier)?;
-        let (decided, covered) =
-            restore_decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
-        let signature = snapshot_signature(&setup.detect, setup.against.as_deref());
-        let snapshots = IndexSnapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let mark = store.mark();
         let policy =
             ArchivePolicy { obey_noarchive: setup.crawl.obey_noarchive, keep_duplicates: setup.crawl.keep_duplicates };
         let (counters, logged) = ((mark.totals, hosts), (mark.pages, mark.terms));
-        let stage = DecisionStage::new(decided, reader, counters, snapshots, setup.against, policy, logged);
+        let is_limited = setup.shared.as_ref().is_some_and(|shared| shared.is_limited);
+        let pages = PageShare::new(is_limited, frontier.counts().pages);
+        let (stage, log, mail) = match setup.shared {
+            Some(SharedParts { decider, log, mail, .. }) => {
+                (DecisionStage::shared(decider, reader, counters, policy), Some(log), Some(mail))
+            }
+            None => {
+                let (decided, covered) =
+                    restore_decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
+                let signature = snapshot_signature(&setup.detect, setup.against.as_deref());
+                let snapshots = IndexSnapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
+                let stage = DecisionStage::new(decided, reader, counters, snapshots, setup.against, policy, logged);
+                (stage, None, None)
+            }
+        };
         #[cfg(feature = "browser")]
         let headless =
             setup.headless.map(|options| HeadlessFetch::new(options, fetcher.clone(), setup.normalizer.clone()));
@@ -142,6 +172,9 @@ impl Crawl {
             frontier: Arc::new(frontier),
             redirects,
             stage,
+            log,
+            mail,
+            pages,
             fetcher,
             resting,
             paused: PauseSwitch::default(),
@@ -180,10 +213,12 @@ impl Crawl {
         let fetcher = self.fetcher.clone();
         let focus = self.focus_filter().await?;
         let is_focused = focus.is_some();
+        let is_shared = self.log.is_some();
         let (hosts, mut store, reason) = self.crawl(stop, focus, sitemaps).await?;
 
         let nothing_left = reason == StopReason::Finished;
-        let Unfetched { saved, deferred, out_of_scope, repeating, predicted } = if nothing_left {
+        // What was never fetched is told of once, and not by each process.
+        let Unfetched { saved, deferred, out_of_scope, repeating, predicted } = if nothing_left && !is_shared {
             Unfetched::finish(&mut store, &reader, &frontier)?
         } else {
             Unfetched::so_far(&reader, &frontier)?
@@ -234,7 +269,8 @@ impl Crawl {
         let Some(options) = &self.focus else { return Ok(None) };
         let topic =
             topic::determine(options, &self.fetcher, &self.renderer, &self.normalizer, &mut self.stage.hosts).await?;
-        let focus = topic::restore(topic, &self.store.reader(), &self.stage.decider)?;
+        let Some(folder) = self.stage.decider.folder() else { return Ok(None) };
+        let focus = topic::restore(topic, &self.store.reader(), &folder.decider)?;
         Ok(Some(FocusFilter { focus, least: options.least, renderer: self.renderer.clone() }))
     }
 
@@ -245,7 +281,8 @@ impl Crawl {
         focus: Option<FocusFilter>,
         sitemaps: Vec<NamedSitemaps>,
     ) -> Result<(HostStats, Store, StopReason), CrawlError> {
-        let (messages, arriving) = mpsc::channel(MESSAGES_WAITING);
+        let waiting = if self.log.is_some() { MESSAGES_WAITING_SHARED } else { MESSAGES_WAITING };
+        let (messages, arriving) = mpsc::channel(waiting);
         // No capacity: one batch is built while another is committed, and no third waits.
         let (commits, batches) = sync_channel(0);
         let (ready, is_ready) = oneshot::channel();
@@ -256,6 +293,7 @@ impl Crawl {
             archive: self.store.archive(),
             reader: self.options.keep_text.then(|| self.renderer.clone()),
             store: self.store,
+            shared: self.log,
             frontier: self.frontier.clone(),
             progress: self.stage.progress.clone(),
             stop: stop.clone(),
@@ -271,7 +309,7 @@ impl Crawl {
             rendering: Arc::new(Semaphore::new(cores)),
             stop: stop.subscribe(),
             paused: self.paused.subscribe(),
-            messages,
+            messages: messages.clone(),
         });
         let prober = Soft404Prober::new(
             fetch.clone(),
@@ -301,6 +339,8 @@ impl Crawl {
             began: Instant::now(),
             has_warned_of_memory: false,
             checked: Sequence(0),
+            pages: self.pages,
+            is_idle: false,
         };
         let worker = Worker {
             options: self.options.clone(),
@@ -315,7 +355,6 @@ impl Crawl {
             reported_sitemaps: Default::default(),
             early_failures: Default::default(),
         };
-        #[cfg_attr(not(feature = "spider"), allow(unused_mut))]
         let mut engine = JoinSet::new();
         #[cfg(feature = "spider")]
         if let Some(asked) = external.clone() {
@@ -328,6 +367,11 @@ impl Crawl {
                 user_agent: options.user_agent.clone(),
             };
             engine.spawn(spider.run());
+        }
+        match self.mail {
+            Some(mail) => drop(engine.spawn(deliver(mail, messages))),
+            // The crawl is over when nobody can send any more.
+            None => drop(messages),
         }
         let scheduler = Scheduler {
             options: self.options,
@@ -359,11 +403,23 @@ impl Crawl {
         // A failure of the committer comes first: the other parts stop because of it.
         let (store, committed) = committed?;
         committed?;
-        let (hosts, mut snapshots) = decided??;
-        snapshots.publish(store.mark().pages);
+        let (hosts, snapshots) = decided??;
+        if let Some(mut snapshots) = snapshots {
+            snapshots.publish(store.mark().pages);
+        }
         let reason = scheduled.transpose().map_err(CrawlError::Worker)?.unwrap_or(Ok(StopReason::Failed))?;
         Ok((hosts, store, reason))
     }
+}
+
+/// Hands on what other slots have mailed. Never ends by itself.
+async fn deliver(mut mail: mpsc::Receiver<Vec<Letter>>, messages: mpsc::Sender<DispatchMessage>) {
+    while let Some(letters) = mail.recv().await {
+        if messages.send(DispatchMessage::Mail(letters)).await.is_err() {
+            break;
+        }
+    }
+    std::future::pending().await
 }
 
 fn spawn<T: Send + 'static>(

@@ -14,7 +14,7 @@ use crate::pipeline::{Stop, StopReason};
 use super::CrawlError;
 use super::early_failures::EarlyFailure;
 use super::external_engine::ExternalEngine;
-use super::messages::{DispatchMessage, FetchOutcome};
+use super::messages::{DispatchMessage, FetchOutcome, WhenIdle};
 use super::options::Options;
 use super::url_log::StoredUrls;
 use super::worker::Worker;
@@ -24,6 +24,8 @@ use super::worker::Worker;
 const SEEDS_AT_ONCE: usize = 512;
 /// See [`SEEDS_AT_ONCE`].
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
+/// Pause of a process that has nothing to do between two looks whether the crawl of all is over.
+const IDLE_PAUSE: Duration = Duration::from_millis(200);
 
 /// Hands leases to workers.
 pub(super) struct Scheduler {
@@ -89,8 +91,11 @@ impl Scheduler {
             }
             let due = match answer.wait {
                 Wait::Done if self.is_being_asked(asked).await => None,
-                Wait::Done if self.is_revised().await => continue,
-                Wait::Done => return Ok(StopReason::Finished),
+                Wait::Done => match self.when_idle().await {
+                    WhenIdle::GoOn => continue,
+                    WhenIdle::Wait => Some(Instant::now() + IDLE_PAUSE),
+                    WhenIdle::End => return Ok(StopReason::Finished),
+                },
                 Wait::Until(due) if workers.len() < self.limit() => Some(due),
                 Wait::Until(_) | Wait::Event => None,
             };
@@ -166,12 +171,14 @@ impl Scheduler {
         }
     }
 
-    /// Returns whether revised verdicts have brought new work.
-    async fn is_revised(&self) -> bool {
+    /// Asks the dispatcher what comes next when nothing is queued or leased.
+    async fn when_idle(&self) -> WhenIdle {
         let (answer, answered) = oneshot::channel();
-        // If the dispatcher is gone, the next look at the channel shows it.
-        let asked = self.worker.fetch.messages.send(DispatchMessage::Idle(answer)).await;
-        asked.is_ok() && answered.await.unwrap_or(false)
+        // If the dispatcher is gone, the crawl ends, and its error is told.
+        match self.worker.fetch.messages.send(DispatchMessage::Idle(answer)).await {
+            Ok(()) => answered.await.unwrap_or(WhenIdle::End),
+            Err(_) => WhenIdle::End,
+        }
     }
 
     fn reason_to_stop(&self, ends: Option<Instant>) -> Option<StopReason> {

@@ -347,7 +347,7 @@ impl Dedup {
             intake.commits = Some(commits);
             let progress = intake.stage.progress.clone();
             let reader = setup.keep_text.then_some(&setup.renderer);
-            let committer = scope.spawn(move || commit_all(store, (&archive, reader), batches, &progress, drop));
+            let committer = scope.spawn(move || commit_all(store, (&archive, reader), None, batches, &progress, drop));
             let judged = pipe(setup, bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
             intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -400,9 +400,10 @@ impl Dedup {
 
     fn end(self, tally: InputCounts, reason: StopReason, not_revised: u64) -> Result<DedupEnding, PipelineError> {
         let mut store = self.store;
-        let DecisionStage { mut snapshots, decider, page_urls, hosts, .. } = self.intake.stage;
-        snapshots.finish(&decider, &page_urls);
-        snapshots.publish(store.mark().pages);
+        let (hosts, snapshots) = self.intake.stage.end();
+        if let Some(mut snapshots) = snapshots {
+            snapshots.publish(store.mark().pages);
+        }
         if reason == StopReason::Finished {
             store.finish::<PipelineError>([])?;
         }

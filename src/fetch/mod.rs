@@ -46,6 +46,7 @@ mod robots_cache;
 mod robots_download;
 mod robots_rule;
 mod robots_text;
+mod shared_starts;
 mod signatures;
 #[cfg(test)]
 mod test;
@@ -64,4 +65,5 @@ pub use request::{PageRequest, Validators};
 pub use retry::{back_off, rest_asked, retry_after, retry_status, slow_down_status, tries_before_answer};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rule::{RobotsRule, deciding_rule};
+pub use shared_starts::SharedStarts;
 pub use signatures::no_text;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::Cookies;
+use super::{Cookies, SharedStarts};
 
 /// Options of a [`Fetcher`](super::Fetcher). The defaults are those of the command line.
 #[derive(Clone, Debug)]
@@ -61,6 +61,8 @@ pub struct Options {
     pub delay: Duration,
     /// Politeness delay per IP address, start to start.
     pub ip_delay: Duration,
+    /// If several processes share the crawl: who keeps their requests to one IP address apart.
+    pub shared_starts: Option<Arc<dyn SharedStarts>>,
     /// Most requests in flight to an origin, and to an IP address. At least 1.
     pub host_concurrency: usize,
     /// The longest `Crawl-delay` that is obeyed. Zero ignores it.
@@ -111,6 +113,7 @@ impl Default for Options {
             allow_private: false,
             delay: Duration::from_secs(1),
             ip_delay: Duration::from_millis(500),
+            shared_starts: None,
             host_concurrency: 1,
             max_crawl_delay: Duration::from_secs(60),
             ignore_robots: false,

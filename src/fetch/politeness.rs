@@ -14,8 +14,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-use super::Options;
 use super::pace::Pace;
+use super::shared_starts::await_shared_start;
+use super::{Options, SharedStarts};
 use crate::model::{Rest, RestRow};
 
 /// Table size from which idle origins or addresses are evicted.
@@ -64,6 +65,8 @@ pub(super) struct Shared {
     pub(super) max_crawl_delay: Duration,
     pub(super) max_retry_after: Duration,
     pub(super) timeout: Duration,
+    /// Who keeps requests of several processes apart.
+    starts: Option<Arc<dyn SharedStarts>>,
     pub(super) warned: AtomicBool,
     pub(super) tables: Mutex<Tables>,
     /// Stores rests for the next run. Called under the lock, so that the last rest of a host is stored last.
@@ -148,6 +151,7 @@ impl Politeness {
             max_crawl_delay: options.max_crawl_delay,
             max_retry_after: options.max_retry_after,
             timeout: options.timeout,
+            starts: options.shared_starts.clone(),
             warned: AtomicBool::new(false),
             tables: Mutex::default(),
             journal: OnceLock::new(),
@@ -165,9 +169,14 @@ impl Politeness {
             held.extend(semaphore.acquire_owned().await.ok());
         }
         let started = loop {
-            match self.try_start(origin, address) {
-                Ok(started) => break started,
-                Err(due) => sleep_until(due).await,
+            if let Some(due) = self.due(origin, address) {
+                sleep_until(due).await;
+            }
+            if await_shared_start(self.0.starts.as_ref(), address, self.0.ip_delay).await {
+                match self.try_start(origin, address) {
+                    Ok(started) => break started,
+                    Err(due) => sleep_until(due).await,
+                }
             }
         };
         self.note(origin, address);
@@ -251,6 +260,14 @@ impl Politeness {
             host.permits.clone()
         });
         (of_origin, address.map(|address| self.with_address(address, |host| host.permits.clone())))
+    }
+
+    /// Returns when origin and address are due, if they are not.
+    fn due(&self, origin: &str, address: Option<IpAddr>) -> Option<Instant> {
+        let tables = self.tables();
+        let of_address = address.and_then(|address| tables.addresses.get(&address));
+        let hosts = tables.origins.get(origin).into_iter().chain(of_address);
+        hosts.filter_map(|host| host.pace.due()).max().filter(|&due| due > Instant::now())
     }
 
     /// Starts a request if origin and address are due. Otherwise returns when they may be.
@@ -349,10 +366,13 @@ impl Permit {
         }
         let semaphore = self.politeness.with_address(address, |host| host.permits.clone());
         self.held.extend(semaphore.acquire_owned().await.ok());
+        let shared = &self.politeness.0;
         self.started = loop {
-            match self.politeness.try_start_at(&self.origin, address) {
-                Ok(started) => break started,
-                Err(due) => sleep_until(due).await,
+            if await_shared_start(shared.starts.as_ref(), Some(address), shared.ip_delay).await {
+                match self.politeness.try_start_at(&self.origin, address) {
+                    Ok(started) => break started,
+                    Err(due) => sleep_until(due).await,
+                }
             }
         };
         self.politeness.note(&self.origin, self.address);

@@ -7,8 +7,8 @@ use crate::model::{Batch, PageLine, PutPage, Verdict};
 use crate::pagetext::PageReader;
 use crate::store::Archive;
 
-use super::PipelineError;
 use super::reference_crawls::ReferenceCrawls;
+use super::{PipelineError, SharedChanges};
 
 /// Most decided pages in one batch.
 const PAGES: usize = 100;
@@ -32,6 +32,8 @@ pub(crate) struct SealedBatch {
     pub lines: Vec<PendingLine>,
     /// Pages for the archive, each with the index of its row in `batch.pages`.
     pub puts: Vec<(usize, PutPage)>,
+    /// What other processes need to know.
+    pub shared: SharedChanges,
     /// Bytes of the bodies.
     pub bytes: usize,
     /// URLs that were first seen, requeued or given their outcome.
@@ -57,6 +59,7 @@ impl SealedBatch {
             && self.batch.unmatched.is_empty()
             && self.batch.terms.is_empty()
             && self.batch.hosts.is_empty()
+            && self.shared.is_empty()
     }
 
     /// Writes the pages to the archive, with the text of near-duplicates if there is a `reader` of it. Returns the batch

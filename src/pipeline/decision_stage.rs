@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::detect::Decider;
 use crate::model::{
     CanonicalUrl, Digest, Discovery, EarlierVerdict, Fetched, HostRow, Judged, LinkKind, Outcome, OutcomeKind,
     OutcomeRow, PageId, PageInput, PageKind, PageLine, PageRow, PutPage, Relevance, Requeue, Revision, RowName,
@@ -13,12 +12,15 @@ use crate::store::{LineIndex, StoreReader};
 
 use super::batch::PendingLine;
 use super::displaced_page::{DisplacedPage, displaced_line};
+use super::index_snapshot::DeciderState;
 use super::named_original::{NamedOriginal, OriginalLinks};
+use super::page_decider::{FolderDecider, PageDecider};
 use super::page_lines::{error_line, outcome_of};
 use super::reference_crawls::ReferencePage;
 use super::render::compared_digest;
+use super::shared_crawl::{NamedPage, SharedDecider, SharedPage};
 use super::{
-    CommitProgress, HostStats, IndexSnapshots, LiveStats, PageRecords, PipelineError, RecentUrl, ReferenceCrawls,
+    CommitProgress, HostStats, IndexSnapshots, LiveStats, PipelineError, RecentUrl, ReferenceCrawls,
     ReferenceCrawlsError, SealedBatch,
 };
 
@@ -67,14 +69,15 @@ struct UncommittedPage {
 
 /// Decides pages in order, and builds batches.
 pub(crate) struct DecisionStage {
-    pub decider: Decider<PageRecords>,
+    pub decider: PageDecider,
     pub reader: StoreReader,
-    /// The URL of each decided page, by sequence number.
+    /// The URL of each page that was decided here, by sequence number. Empty if processes decide together.
     pub page_urls: Vec<UrlId>,
     pub hosts: HostStats,
-    pub snapshots: IndexSnapshots,
     pub live: Arc<LiveStats>,
     pub progress: Arc<CommitProgress>,
+    /// Batches that were sealed.
+    sealed: u64,
     /// The batch that is being built.
     pub building: SealedBatch,
     against: Option<Arc<ReferenceCrawls>>,
@@ -96,26 +99,49 @@ pub(crate) struct DecisionStage {
 impl DecisionStage {
     /// Creates the stage after `page_urls` pages were restored into `decider`. `terms` counts the terms of the log.
     pub fn new(
-        (decider, page_urls): (Decider<PageRecords>, Vec<UrlId>),
+        (decider, page_urls): DeciderState,
         reader: StoreReader,
-        (totals, hosts): (Totals, Vec<HostRow>),
+        counters: (Totals, Vec<HostRow>),
         snapshots: IndexSnapshots,
         against: Option<Arc<ReferenceCrawls>>,
         policy: ArchivePolicy,
         (pages, terms): (u32, u32),
+    ) -> Self {
+        let decider = PageDecider::Folder(Box::new(FolderDecider { decider, snapshots }));
+        let building = SealedBatch::first(against.as_deref(), terms);
+        let progress = CommitProgress::new(pages);
+        Self { page_urls, against, building, ..Self::with(decider, reader, counters, progress, policy) }
+    }
+
+    /// Creates the stage of a crawl whose pages several processes decide together.
+    pub fn shared(
+        decider: Box<dyn SharedDecider>,
+        reader: StoreReader,
+        counters: (Totals, Vec<HostRow>),
+        policy: ArchivePolicy,
+    ) -> Self {
+        Self::with(PageDecider::Shared(decider), reader, counters, CommitProgress::new(0), policy)
+    }
+
+    fn with(
+        decider: PageDecider,
+        reader: StoreReader,
+        (totals, hosts): (Totals, Vec<HostRow>),
+        progress: CommitProgress,
+        policy: ArchivePolicy,
     ) -> Self {
         let live = Arc::new(LiveStats::default());
         live.publish(totals.clone(), decider.stats());
         Self {
             decider,
             reader,
-            page_urls,
+            page_urls: Vec::new(),
             hosts: HostStats::restore(totals, hosts),
-            snapshots,
             live,
-            progress: Arc::new(CommitProgress::new(pages)),
-            building: SealedBatch::first(against.as_deref(), terms),
-            against,
+            progress: Arc::new(progress),
+            sealed: 0,
+            building: SealedBatch::default(),
+            against: None,
             policy,
             uncommitted: HashMap::new(),
             revising: HashMap::new(),
@@ -131,17 +157,18 @@ impl DecisionStage {
         if pages.is_empty() {
             return Ok(Vec::new());
         }
-        self.decider.committed(Sequence(self.progress.pages()));
+        let FolderDecider { decider, .. } = self.decider.folder_mut().ok_or(PipelineError::Stopped)?;
+        decider.committed(Sequence(self.progress.pages()));
         if pages.iter().all(|page| page.renews.is_none()) {
-            return Ok(self.decider.decide(pages)?);
+            return Ok(decider.decide(pages)?);
         }
         let mut judged = Vec::with_capacity(pages.len());
         for page in pages {
-            let decided = self.decider.decide(vec![page])?;
+            let decided = decider.decide(vec![page])?;
             for Judged { sequence, displaced, .. } in &decided {
                 if let Some(page) = *displaced {
                     // It is the next one in the log.
-                    let displaced = DisplacedPage::decide(&mut self.decider, &self.reader, page)?;
+                    let displaced = DisplacedPage::decide(decider, &self.reader, page)?;
                     self.displaced.insert(*sequence, displaced);
                 }
             }
@@ -150,13 +177,22 @@ impl DecisionStage {
         Ok(judged)
     }
 
+    /// Returns the decisions of all processes on these pages, in order, and waits for them.
+    pub fn decide_shared(&mut self, pages: Vec<SharedPage>) -> Result<Vec<Judged>, PipelineError> {
+        match &mut self.decider {
+            PageDecider::Shared(shared) if !pages.is_empty() => Ok(shared.decide(pages)?),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Returns the duplicates to decide again, each with its URL: near-duplicates that would be unique by now, and
     /// duplicates that are a better place for their text than the page they name. Leaves out pages below `from`.
     ///
     /// All pages should be committed: see [`are_all_committed`](Self::are_all_committed).
     pub fn outdated(&mut self, from: Sequence) -> Result<Vec<(UrlId, Sequence)>, PipelineError> {
-        let mut outdated = self.decider.outdated_duplicates(from)?;
-        outdated.extend(self.decider.outranking(from));
+        let Some(FolderDecider { decider, .. }) = self.decider.folder_mut() else { return Ok(Vec::new()) };
+        let mut outdated = decider.outdated_duplicates(from)?;
+        outdated.extend(decider.outranking(from));
         outdated.sort_unstable();
         outdated.dedup();
         let found = outdated.into_iter().filter_map(|page| Some((*self.page_urls.get(page.index())?, page)));
@@ -182,7 +218,12 @@ impl DecisionStage {
     }
 
     /// Returns the facts about a stored page that its duplicate's line names.
-    pub fn original(&self, of: Sequence) -> Result<NamedOriginal, PipelineError> {
+    pub fn original(&mut self, of: Sequence) -> Result<NamedOriginal, PipelineError> {
+        if let PageDecider::Shared(shared) = &mut self.decider {
+            let NamedPage { url, fetched_at, links } = shared.named_page(of)?;
+            let links = OriginalLinks::Earlier(links);
+            return Ok(NamedOriginal { id: None, url, capture: 1, fetched_at, folder: None, links });
+        }
         if let Some(number) = of.as_earlier() {
             let against = self.against.as_ref().ok_or(ReferenceCrawlsError::Changed)?;
             let ReferencePage { url, fetched_at, folder, links } = against.page(number)?;
@@ -204,7 +245,11 @@ impl DecisionStage {
     }
 
     /// Returns the verdict that a page had before its revision, for the line.
-    pub fn earlier_verdict(&self, page: Sequence, judged: Option<&Judged>) -> Result<EarlierVerdict, PipelineError> {
+    pub fn earlier_verdict(
+        &mut self,
+        page: Sequence,
+        judged: Option<&Judged>,
+    ) -> Result<EarlierVerdict, PipelineError> {
         let verdict = self.earlier(page)?;
         let original = verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
         let score = match verdict {
@@ -227,9 +272,9 @@ impl DecisionStage {
         self.decider.verdict(page).ok_or(PipelineError::Lost { what: "page", id: page.0 })
     }
 
-    /// Returns whether all decided pages are committed.
+    /// Returns whether all that was sealed is committed.
     pub fn are_all_committed(&self) -> bool {
-        self.progress.pages() as usize == self.page_urls.len()
+        self.progress.batches() == self.sealed
     }
 
     /// Enters a decided page into the batch. Returns what the archive is to keep of it.
@@ -237,8 +282,11 @@ impl DecisionStage {
         let DecidedPage { url, page, fetched, body_digest, payload_digest, judged, renews, .. } = decided;
         let body_digest = compared_digest(page, &fetched, body_digest);
         self.entering = self.displaced.remove(&judged.sequence);
-        self.page_urls.push(url);
-        if judged.verdict.is_unique() {
+        let is_decided_here = self.decider.folder().is_some();
+        if is_decided_here {
+            self.page_urls.push(url);
+        }
+        if is_decided_here && judged.verdict.is_unique() {
             let (url, capture, fetched_at) = (fetched.url.to_string(), decided.capture, fetched.started_at);
             let stored = UncommittedPage { url, capture, fetched_at, links: decided.links.clone() };
             self.uncommitted.insert(judged.sequence, stored);
@@ -331,7 +379,19 @@ impl DecisionStage {
 
     /// Writes an index snapshot if one is due.
     pub fn consider_snapshot(&mut self) {
-        self.snapshots.consider(&self.decider, &self.page_urls, self.progress.pages());
+        if let Some(FolderDecider { decider, snapshots }) = self.decider.folder_mut() {
+            snapshots.consider(decider, &self.page_urls, self.progress.pages());
+        }
+    }
+
+    /// Ends the stage, and writes the last snapshot of the index if it is worth a file. Returns the counters, and the
+    /// snapshots to publish after the last commit.
+    pub fn end(self) -> (HostStats, Option<IndexSnapshots>) {
+        let Self { decider, page_urls, hosts, .. } = self;
+        let PageDecider::Folder(folder) = decider else { return (hosts, None) };
+        let FolderDecider { decider, mut snapshots } = *folder;
+        snapshots.finish(&decider, &page_urls);
+        (hosts, Some(snapshots))
     }
 
     /// Publishes the counters, and returns how many pages the index compares by sketch only.
@@ -348,6 +408,7 @@ impl DecisionStage {
         if sealed.is_empty() {
             return None;
         }
+        self.sealed += 1;
         sealed.batch.totals = self.hosts.totals().clone();
         let committed = self.progress.pages();
         self.uncommitted.retain(|sequence, _| sequence.0 >= committed);

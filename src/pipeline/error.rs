@@ -26,6 +26,9 @@ pub enum PipelineError {
         /// Its number.
         id: u32,
     },
+    /// The crawl cannot go on sharing its work with other processes.
+    #[error("{0}")]
+    Sharing(#[source] super::SharingError),
     /// Another part failed first.
     #[error("stopped because another part failed")]
     Stopped,

@@ -31,16 +31,21 @@ mod host_stats;
 mod index_snapshot;
 mod live_stats;
 mod named_original;
+mod page_decider;
 mod page_lines;
 mod records;
 mod reference_crawls;
 mod render;
 mod restore;
+mod shared_crawl;
 mod stop;
 
 pub use error::PipelineError;
 pub use records::{PageRecordError, PageRecords};
-pub use reference_crawls::{ReferenceCrawls, ReferenceCrawlsError};
+pub use reference_crawls::{ReferenceCrawls, ReferenceCrawlsError, link_hash};
+pub use shared_crawl::{
+    ArchiveReach, Letter, NamedPage, SharedChanges, SharedDecider, SharedLog, SharedPage, SharingError,
+};
 pub use stop::{Stop, StopReason};
 
 pub(crate) use batch::SealedBatch;
@@ -51,7 +56,7 @@ pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature}
 pub(crate) use live_stats::LiveStats;
 pub use live_stats::RecentUrl;
 pub(crate) use named_original::{NamedOriginal, OriginalLinks};
+pub(crate) use page_decider::PageDecider;
 pub(crate) use page_lines::{add_answer, add_page, leased_line, outcome_of, unleased_line};
-pub(crate) use reference_crawls::link_hash;
 pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};
 pub(crate) use restore::restore_decider;

@@ -317,7 +317,7 @@ impl SpoolWriter {
 
 /// Returns the hash by which a link of an earlier crawl's page is known. A page has few links, so that 32 bits tell them
 /// apart.
-pub(crate) fn link_hash(url: &str) -> u32 {
+pub fn link_hash(url: &str) -> u32 {
     xxh3_64(url.as_bytes()) as u32
 }
 

@@ -33,6 +33,7 @@ fn setup(seeds: &[CanonicalUrl]) -> CrawlSetup {
     CrawlSetup {
         against: None,
         focus: None,
+        shared: None,
         archived: None,
         #[cfg(feature = "browser")]
         headless: None,

@@ -1,0 +1,110 @@
+//! What a crawl of several processes has in place of a decider and a log of its own.
+//!
+//! The parts of a crawl know these traits only. Whoever shares a crawl implements them.
+
+use std::error::Error;
+
+use crate::detect::DeciderStats;
+use crate::model::{Batch, Judged, Mailed, PageInput, Sequence, Slot, UrlId, UrlRow};
+use crate::store::StoreReader;
+
+/// Why a crawl cannot go on sharing its work.
+pub type SharingError = Box<dyn Error + Send + Sync>;
+
+/// A page on its way to a shared decision, with what other processes need to name it as an original.
+#[derive(Clone, Debug)]
+pub struct SharedPage {
+    /// The page as detectors see it.
+    pub input: PageInput,
+    /// Its URL.
+    pub url: String,
+    /// Time of the request, milliseconds since 1970 UTC.
+    pub fetched_at: Option<i64>,
+    /// Its links as [hashes](crate::pipeline::link_hash), ascending.
+    pub links: Vec<u32>,
+}
+
+/// A page that was decided somewhere, as a duplicate's line names it.
+#[derive(Clone, Debug)]
+pub struct NamedPage {
+    /// Its URL.
+    pub url: String,
+    /// Time of the request, milliseconds since 1970 UTC.
+    pub fetched_at: Option<i64>,
+    /// Its links as [hashes](crate::pipeline::link_hash), ascending.
+    pub links: Vec<u32>,
+}
+
+/// Decides pages together with other processes. May block.
+pub trait SharedDecider: Send {
+    /// Returns the decisions on these pages, in order. The terms of a [`Judged`] stay empty: the shared log has them.
+    fn decide(&mut self, pages: Vec<SharedPage>) -> Result<Vec<Judged>, SharingError>;
+
+    /// Returns a decided page.
+    fn named_page(&mut self, page: Sequence) -> Result<NamedPage, SharingError>;
+
+    /// Returns the sizes of this process's part of the index.
+    fn stats(&self) -> DeciderStats;
+
+    /// Takes some of the pages that the crawl may still have. Returns how many; 0 if others have the rest.
+    fn grant_pages(&mut self) -> Result<u64, SharingError>;
+
+    /// Gives back granted pages that were not fetched. All of those that were are committed.
+    fn return_pages(&mut self) -> Result<(), SharingError>;
+
+    /// Returns whether the crawl is over for all: nothing is queued, on its way or undecided anywhere, or it has its
+    /// pages. Call it when nothing is due here, and all is committed.
+    fn is_over(&mut self) -> Result<bool, SharingError>;
+}
+
+/// What a commit has for other processes.
+#[derive(Debug, Default)]
+pub struct SharedChanges {
+    /// Links to URLs of other slots.
+    pub outbox: Vec<(Slot, Mailed)>,
+    /// URLs that were rows of another slot before.
+    pub adopted: Vec<(UrlId, UrlRow)>,
+    /// Numbers of the letters that were taken in.
+    pub mail_taken: Vec<i64>,
+    /// Whether nothing is queued or on lease after the commit.
+    pub is_idle: bool,
+}
+
+impl SharedChanges {
+    /// Whether no other process would miss anything.
+    pub fn is_empty(&self) -> bool {
+        self.outbox.is_empty() && self.adopted.is_empty() && self.mail_taken.is_empty() && !self.is_idle
+    }
+}
+
+/// The archive file in use, and how far it is on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveReach {
+    /// Its number.
+    pub serial: u32,
+    /// Its name, relative to the folder of the crawl.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// Makes commits durable for all processes, before the folder of this one has them. May block.
+pub trait SharedLog: Send {
+    /// Commits a batch. `committed` reads what was committed before. `reach` is how far the archive is on disk.
+    fn commit(
+        &mut self,
+        batch: &Batch,
+        changes: SharedChanges,
+        committed: &StoreReader,
+        reach: Option<ArchiveReach>,
+    ) -> Result<(), SharingError>;
+}
+
+/// Links that another slot has mailed together.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// Its number.
+    pub id: i64,
+    /// The links.
+    pub mail: Vec<Mailed>,
+}
