@@ -6,6 +6,8 @@ use std::fmt;
 use std::io::ErrorKind;
 
 use crate::cli::terminal_safe::terminal_safe;
+#[cfg(feature = "cluster")]
+use crate::cluster::ClusterError;
 use crate::crawl::CrawlError;
 use crate::detect::DetectError;
 use crate::export::ExportError;
@@ -129,6 +131,23 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
         return error;
     }
     error.with_hint("if the store is damaged, ndcrawl reindex DIR rebuilds it from pages.jsonl and the WARC files")
+}
+
+/// Maps an error of the cluster.
+#[cfg(feature = "cluster")]
+pub(super) fn cluster_error(error: ClusterError) -> CliError {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    match error {
+        ClusterError::Address(_) | ClusterError::Refused(_) | ClusterError::Connect { .. } => CliError::usage(message),
+        ClusterError::Damaged(_) => CliError::new(exit::CORRUPT, message),
+        ClusterError::Folder(_) => CliError::new(exit::DISK_FULL, message),
+        _ => CliError::new(exit::INTERNAL, message),
+    }
 }
 
 pub(super) fn crawl_error(error: impl Into<CrawlError>) -> CliError {

@@ -17,8 +17,10 @@
 mod allocator;
 pub mod args;
 mod bar_lines;
+#[cfg(feature = "cluster")]
+mod cluster_settings;
 pub mod clusters;
-pub mod colors;
+mod colors;
 mod commands;
 pub mod config;
 mod cookie_file;
@@ -38,6 +40,8 @@ mod reference_crawls;
 mod report_file;
 mod rule_file;
 mod run_crawl;
+#[cfg(feature = "cluster")]
+mod run_worker;
 mod saved_settings;
 pub mod seeds;
 mod setup;

@@ -252,7 +252,7 @@ fn host_name() -> String {
 }
 
 #[cfg(unix)]
-fn system_name() -> String {
+pub(super) fn system_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 

@@ -21,7 +21,7 @@ impl CrawlName {
     }
 
     /// Returns the name.
-    pub(super) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.0
     }
 

@@ -62,6 +62,9 @@ pub enum ClusterError {
     /// The detector failed.
     #[error(transparent)]
     Detect(#[from] crate::detect::DetectError),
+    /// The folder of this process failed.
+    #[error("the folder of this process: {0}")]
+    Folder(String),
     /// The server has something that no version of this program writes.
     #[error("the database is damaged: {0}")]
     Damaged(String),
@@ -71,6 +74,12 @@ impl ClusterError {
     /// Names what was asked of the server.
     pub(super) fn query(doing: &'static str) -> impl Fn(tokio_postgres::Error) -> Self {
         move |source| Self::Query { doing, source }
+    }
+
+    /// Whether a process may begin anew with what the log has.
+    pub fn ends_generation(&self) -> bool {
+        matches!(self, Self::RunLost(_) | Self::SlotLost { .. } | Self::OtherLog(_) | Self::Unreplicated)
+            || self.is_passing()
     }
 
     /// Whether another attempt, on another connection, may succeed.

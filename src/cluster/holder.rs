@@ -223,7 +223,7 @@ pub fn next_ranges(judge: &Judge, all: &[(RunId, i64)], most: i32) -> Vec<Arriva
 }
 
 /// Reads the pages of these arrivals, in order.
-async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<PageInput>, ClusterError> {
+pub(super) async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<PageInput>, ClusterError> {
     let mut pages = Vec::new();
     for range in ranges {
         let (mut next, end) = (range.first, range.first + i64::from(range.count));

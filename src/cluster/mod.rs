@@ -17,6 +17,11 @@
 //! | `holder`, `turn_body` | How do pieces of an index make up one, by way of the log? |
 //! | `turn_runner`, `lease_keeper`, `arrival_sender`, `turn_loop`, `run_status` | How does a process take part in all that? |
 //! | `named_page` | Which page is it that a verdict names? |
+//! | `slot_log`, `slot_entry`, `slot_encoder`, `slot_restore`, `slot_counts` | How is the log of a slot written and read back? |
+//! | `mail` | How do links get to the slots of their URLs? |
+//! | `page_grants`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
+//! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts` | How does a process crawl its slots? |
+//! | `replay`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -28,20 +33,34 @@ mod address;
 mod address_gaps;
 mod arrival_sender;
 mod arrivals;
+mod cluster_decider;
 mod connection;
+mod crawl_log;
 mod crawl_name;
+mod crawl_totals;
+mod crawl_worker;
 mod error;
 mod holder;
 mod judge;
 mod lease;
 mod lease_keeper;
+mod logged_lines;
+mod mail;
 mod named_page;
+mod page_grants;
 mod password_file;
 mod refusal;
+mod replay;
+mod request_starts;
 mod run_status;
 mod schema;
 mod sealed;
 mod server_check;
+mod slot_counts;
+mod slot_encoder;
+mod slot_entry;
+mod slot_log;
+mod slot_restore;
 mod tls;
 mod turn_body;
 mod turn_log;
@@ -53,12 +72,16 @@ pub use address_gaps::{GAP_MARGIN, reserve_starts};
 pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
 pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_name::CrawlName;
+pub use crawl_totals::crawl_totals;
+pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use error::ClusterError;
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
+pub use logged_lines::{LoggedLine, logged_lines};
 pub use named_page::{NamedPage, named_page};
 pub use refusal::Refusal;
+pub use replay::{Replay, replay};
 pub use run_status::{PageDecision, RunClock, RunStatus};
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, stop};
 pub use server_check::{ServerFacts, connect_checked};

@@ -25,21 +25,27 @@ CREATE TABLE crawl (
     state text NOT NULL DEFAULT 'running');
 CREATE TABLE run (
     id serial PRIMARY KEY, name text NOT NULL, version text NOT NULL, until timestamptz NOT NULL,
-    archive text NOT NULL, applied bigint NOT NULL DEFAULT 0, stats jsonb);
+    archive text NOT NULL, applied bigint NOT NULL DEFAULT 0, granted bigint NOT NULL DEFAULT 0,
+    used bigint NOT NULL DEFAULT 0, stats jsonb);
 CREATE TABLE slot (
     slot int PRIMARY KEY, owner int REFERENCES run, fence bigint NOT NULL DEFAULT 0,
-    commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false, counts jsonb);
+    commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false,
+    pages bigint NOT NULL DEFAULT 0, counts jsonb);
 CREATE TABLE arrival (run int, first bigint, n int NOT NULL, body bytea NOT NULL, PRIMARY KEY (run, first));
 ALTER TABLE arrival ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE turn (
     number bigint PRIMARY KEY, first_page bigint NOT NULL, n int NOT NULL, attempt bigint NOT NULL, body bytea NOT NULL);
 CREATE INDEX ON turn (first_page, number);
 ALTER TABLE turn ALTER body SET STORAGE EXTERNAL;
-CREATE TABLE slot_log (slot int, number bigint, body bytea NOT NULL, PRIMARY KEY (slot, number));
+CREATE SEQUENCE slot_log_seq;
+CREATE TABLE slot_log (
+    slot int, number bigint, seq bigint NOT NULL, run int NOT NULL, body bytea NOT NULL, PRIMARY KEY (slot, number));
+CREATE INDEX ON slot_log (seq, slot);
 ALTER TABLE slot_log ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE mail (id bigserial PRIMARY KEY, slot int NOT NULL, body bytea NOT NULL);
 CREATE INDEX ON mail (slot, id);
-CREATE TABLE file (run int, serial int, name text NOT NULL, bytes bigint NOT NULL, PRIMARY KEY (run, serial));
+CREATE TABLE file (
+    run int, folder text, serial bigint, name text NOT NULL, bytes bigint NOT NULL, PRIMARY KEY (run, folder, serial));
 CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);
 CREATE UNLOGGED TABLE turn_open (
     number bigint, attempt bigint, ranges bigint[] NOT NULL, PRIMARY KEY (number, attempt));

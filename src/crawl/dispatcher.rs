@@ -145,8 +145,11 @@ impl Dispatcher {
             return Ok(WhenIdle::GoOn);
         }
         let is_idle = !self.outcomes.frontier.has_all_pages();
-        self.outcomes.stage.building.shared.is_idle = is_idle && !self.is_idle;
         self.commit_all()?;
+        if is_idle && !self.is_idle {
+            self.outcomes.stage.building.shared.is_idle = true;
+            self.commit_all()?;
+        }
         if is_idle {
             self.is_idle = true;
             self.pages.give_back(&mut self.outcomes)?;

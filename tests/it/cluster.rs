@@ -1,6 +1,7 @@
 //! Several processes that share a crawl, on real database servers.
 
 mod connection;
+mod crawl;
 mod failover;
 mod gaps;
 mod holder;

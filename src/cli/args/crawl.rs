@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueHint};
 
+#[cfg(feature = "cluster")]
+use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use crate::cli::config::schema;
@@ -22,6 +24,10 @@ pub struct CrawlArguments {
     /// Configuration files.
     #[command(flatten)]
     pub config: ConfigSource,
+    /// Flags of a crawl that several processes share.
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
     /// Flags of this run only.
     #[command(flatten)]
     pub run: RunFlags,

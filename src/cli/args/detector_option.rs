@@ -37,7 +37,9 @@ pub fn given(matches: &ArgMatches) -> Vec<GivenValue> {
         texts: vec![option.text.clone()],
         source: Source::Flag(format!("--{ID} {}", option.key.option_name().unwrap_or(option.key.name))),
     };
-    matches.get_many::<DetectorOption>(ID).into_iter().flatten().map(value).collect()
+    // A command without options of detectors has no such flag.
+    let given = matches.try_get_many::<DetectorOption>(ID).ok().flatten();
+    given.into_iter().flatten().map(value).collect()
 }
 
 fn options() -> impl Iterator<Item = (&'static str, &'static Key)> {

@@ -23,6 +23,24 @@ impl KeySet for AllKeys {
     }
 }
 
+#[cfg(feature = "cluster")]
+/// The keys of `worker`: those that belong to a machine, not to a crawl that several share.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MachineKeys;
+
+#[cfg(feature = "cluster")]
+impl KeySet for MachineKeys {
+    fn keys() -> Vec<&'static Key> {
+        let mut keys = AllKeys::keys();
+        keys.retain(|key| !schema::is_of_the_crawl(key.name) && !NOT_OF_WORKERS.contains(&key.name));
+        keys
+    }
+}
+
+/// Keys of a crawl of one process.
+#[cfg(feature = "cluster")]
+const NOT_OF_WORKERS: [&str; 5] = ["seeds", "seeds_file", "dedup.against", "fail_over", "out.formats"];
+
 /// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
 const NOT_OF_EVAL: [&str; 8] = [
     "dedup.detector",

@@ -3,6 +3,8 @@
 //! Flags that set a key are generated from the table in [`schema`](crate::cli::config::schema), see [`flags`]. Types here
 //! import nothing of the other modules but `config`.
 
+#[cfg(feature = "cluster")]
+mod cluster_flags;
 mod common;
 mod config;
 mod crawl;
@@ -17,10 +19,14 @@ mod help;
 mod key_sets;
 pub mod usage;
 mod value_enums;
+#[cfg(feature = "cluster")]
+mod worker;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+#[cfg(feature = "cluster")]
+pub use cluster_flags::ClusterFlags;
 pub use common::{ConfigSource, Verbosity};
 pub use config::{ConfigCommand, ShowArguments};
 pub use crawl::{CrawlArguments, RunFlags};
@@ -31,6 +37,8 @@ pub use folder::{
     ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
 };
 pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice, TextKind};
+#[cfg(feature = "cluster")]
+pub use worker::WorkerArguments;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -61,6 +69,9 @@ pub enum Command {
     /// Crawl websites; the word crawl may be left out
     #[command(args_override_self = true, after_long_help = help::AFTER_LONG_HELP)]
     Crawl(Box<CrawlArguments>),
+    #[cfg(feature = "cluster")]
+    /// Take part in a crawl that several workers share over PostgreSQL
+    Worker(Box<WorkerArguments>),
     /// Show the status of a crawl, running or ended
     Status(StatusArguments),
     /// List clusters of duplicates and the page to keep of each

@@ -16,6 +16,8 @@ mod report;
 mod rules;
 mod status;
 mod verify;
+#[cfg(feature = "cluster")]
+mod worker;
 
 use super::args::{Arguments, Command};
 use crate::cli::errors::CliError;
@@ -29,6 +31,8 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
     match arguments.command {
         None => crawl::run_command(&arguments.crawl, host),
         Some(Command::Crawl(arguments)) => crawl::run_command(&arguments, host),
+        #[cfg(feature = "cluster")]
+        Some(Command::Worker(arguments)) => worker::run(&arguments, host),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),

@@ -1,6 +1,8 @@
 //! The command `crawl`: reads the seeds, then crawls or prints the plan.
 
 mod dry_run;
+#[cfg(feature = "cluster")]
+mod shared;
 
 use clap::CommandFactory;
 
@@ -30,6 +32,12 @@ pub(super) fn run_command(arguments: &CrawlArguments, host: &Host) -> Result<u8,
     }
     if !may_go_without_seeds(&settings, &seeds, arguments.run.resume || arguments.run.recrawl) {
         seeds.require_one()?;
+    }
+    #[cfg(feature = "cluster")]
+    if let Some(address) = arguments.cluster.cluster.as_deref().filter(|_| !arguments.run.dry_run) {
+        seeds.require_one()?;
+        log::begin(&settings)?;
+        return shared::run(address, arguments, settings, &seeds, host);
     }
     if !arguments.run.dry_run {
         log::begin(&settings)?;

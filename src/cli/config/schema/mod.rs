@@ -264,6 +264,23 @@ pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.is_named(name))
 }
 
+#[cfg(feature = "cluster")]
+/// Whether a key belongs to a crawl, which several processes may share, and not to each of them.
+pub fn is_of_the_crawl(name: &str) -> bool {
+    const TABLES: [&str; 7] = ["scope.", "focus.", "politeness.", "normalise.", "render.", "dedup.", "dust."];
+    const ALSO: [&str; 7] = [
+        "engine",
+        "random_seed",
+        "identity.robots_agent",
+        "http.max_body",
+        "http.max_redirects",
+        "http.accept_types",
+        "browser.mode",
+    ];
+    const NOT: [&str; 5] = ["scope.max_time", "politeness.concurrency", "dedup.memory", "dedup.against", "dust.rules"];
+    (TABLES.iter().any(|table| name.starts_with(table)) || ALSO.contains(&name)) && !NOT.contains(&name)
+}
+
 /// Returns the key whose name is most similar, if one is similar enough.
 pub fn nearest(name: &str) -> Option<&'static str> {
     // The user may know the last part and not the table, or the reverse.

@@ -1,0 +1,79 @@
+//! The flags of a crawl that several processes share.
+
+use std::num::{NonZeroU16, NonZeroUsize};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::config::units::parse_duration;
+
+/// The flags of a crawl that several processes share.
+#[derive(Clone, Debug, Args)]
+pub struct ClusterFlags {
+    /// Share the crawl with other workers over PostgreSQL, as postgres://USER@HOST,HOST/DATABASE
+    ///
+    /// The first worker makes the crawl, others with the same settings join it.
+    /// Without it, this process crawls alone.
+    /// Example: --cluster postgres://crawler@db1,db2/crawls
+    #[arg(verbatim_doc_comment, long, value_name = "URL", help_heading = "Cluster")]
+    pub cluster: Option<String>,
+    /// With --cluster: the name of the crawl in the database
+    ///
+    /// Letters, digits and _, so that one database may hold several crawls.
+    /// Example: --cluster-name blogs
+    #[arg(
+        verbatim_doc_comment,
+        long,
+        value_name = "NAME",
+        default_value = "crawl",
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub cluster_name: String,
+    /// With --cluster: start N workers on this machine
+    ///
+    /// 1, since one process uses all cores for fetching and reading.
+    /// Example: --workers 3
+    #[arg(
+        verbatim_doc_comment,
+        long,
+        value_name = "N",
+        default_value = "1",
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub workers: NonZeroUsize,
+    /// With --cluster: the parts into which hosts are divided; at least the number of workers, fixed for the crawl
+    ///
+    /// 64 parts are even enough for a dozen workers.
+    /// Example: --slots 256
+    #[arg(
+        verbatim_doc_comment,
+        long,
+        value_name = "N",
+        default_value = "64",
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub slots: NonZeroU16,
+    /// With --cluster: how long a worker lives without an answer of the database; then others take its hosts
+    ///
+    /// 10s, so that a short trouble of the network costs nothing.
+    /// Example: --lease 30s
+    #[arg(
+        verbatim_doc_comment,
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = parse_duration,
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub lease: Duration,
+    /// With --cluster: accept a server without a synchronous standby; a lost disk then loses the crawl
+    ///
+    /// Off, since a crawl may have taken days.
+    /// Example: --one-copy
+    #[arg(verbatim_doc_comment, long, requires = "cluster", help_heading = "Cluster")]
+    pub one_copy: bool,
+}

@@ -1,0 +1,81 @@
+//! A crawl that several processes share: made or joined, and worked on.
+
+use std::num::NonZeroU16;
+
+use crate::cli::args::CrawlArguments;
+use crate::cli::cluster_settings::{of_crawl, refuse_undividable};
+use crate::cli::config::schema;
+use crate::cli::config::settings::Settings;
+use crate::cli::errors::{CliError, cluster_error};
+use crate::cli::host::Host;
+use crate::cli::run_crawl::runtime;
+use crate::cli::run_worker::{self, Helper, SharedCrawl, shared_setup, worker_folder};
+use crate::cli::seeds::Seeds;
+use crate::cluster::{ClusterError, Connector, CrawlName, CrawlPlan, ServerAddress, connect_checked, init};
+
+/// Most pages of a turn.
+const TURN_PAGES: i32 = 256;
+
+/// Makes the crawl at this address, or joins it, and works on it. Returns the exit code.
+pub(super) fn run(
+    address: &str,
+    arguments: &CrawlArguments,
+    mut settings: Settings,
+    seeds: &Seeds,
+    host: &Host,
+) -> Result<u8, CliError> {
+    let flags = &arguments.cluster;
+    refuse_undividable(&settings, arguments.run.recrawl)?;
+    let address_of = ServerAddress::from_argument(address).map_err(ClusterError::from).map_err(cluster_error)?;
+    let name = CrawlName::parse(&flags.cluster_name).map_err(ClusterError::from).map_err(cluster_error)?;
+    // No worker may be without a slot.
+    let slots = flags
+        .slots
+        .max(NonZeroU16::try_from(u16::try_from(flags.workers.get()).unwrap_or(u16::MAX)).unwrap_or(flags.slots));
+    let plan = CrawlPlan {
+        name,
+        settings: of_crawl(&settings, seeds),
+        rendering: shared_setup(&settings, seeds)?.rendering(),
+        slots,
+        turn_pages: TURN_PAGES,
+        one_copy: flags.one_copy,
+    };
+    let (connector, runtime) = (Connector::new(address_of), runtime()?);
+    let row = runtime.block_on(async {
+        let mut session = connect_checked(&connector, flags.one_copy).await?;
+        init(&mut session, &plan).await
+    });
+    let row = row.map_err(cluster_error)?;
+    let mut common = vec![address.to_owned(), "--cluster-name".to_owned(), flags.cluster_name.clone()];
+    common.extend(["--lease".to_owned(), format!("{}ms", flags.lease.as_millis())]);
+    common.extend(flags.one_copy.then(|| "--one-copy".to_owned()));
+    if let Some(file) = &arguments.config.file {
+        common.extend(["--config".to_owned(), file.display().to_string()]);
+    }
+    common.extend(arguments.config.no_config.then(|| "--no-config".to_owned()));
+    let folder = settings.out.dir.clone();
+    let machine = machine_settings(arguments);
+    let helpers = (2..=flags.workers.get()).map(|number| Helper::start(number, &folder, &common, &machine));
+    let helpers = helpers.collect::<Result<Vec<_>, _>>()?;
+    if flags.workers.get() > 1 {
+        settings.out.dir = worker_folder(&folder, 1);
+    }
+    run_worker::run(
+        SharedCrawl { connector, row, lease: flags.lease },
+        &settings,
+        arguments.run.json,
+        helpers,
+        &runtime,
+        host,
+    )
+}
+
+/// Returns the settings on the command line that belong to a machine, as variables of the environment.
+fn machine_settings(arguments: &CrawlArguments) -> Vec<(String, String)> {
+    let given = arguments.given();
+    // The folder and the port of each worker are its own.
+    let not_own =
+        |name: &str| !schema::is_of_the_crawl(name) && !name.starts_with("seeds") && name != "dashboard.listen";
+    let of_machine = given.iter().filter(|value| not_own(value.key.name) && value.key.name != "out.dir");
+    of_machine.map(|value| (schema::variable_of(value.key.name), value.texts.join("\n"))).collect()
+}

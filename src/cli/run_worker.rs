@@ -1,0 +1,323 @@
+//! Runs one worker of a crawl that several processes share, and prints what all of them have done.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+
+use crate::cli::cluster_settings::seeds_of_crawl;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ProgressMode;
+use crate::cli::cookie_file;
+use crate::cli::dashboard::{self, CrawlControls, Dashboard};
+use crate::cli::errors::{CliError, cluster_error, crawl_error, exit};
+use crate::cli::format::{counted, thousands};
+use crate::cli::host::Host;
+use crate::cli::monitor::{CrawlLimits, Monitor};
+use crate::cli::progress::Progress;
+use crate::cli::rule_file;
+use crate::cli::seeds::Seeds;
+use crate::cli::setup;
+use crate::cli::signals::{self, ReceivedSignals};
+use crate::cli::status_file::RunState;
+use crate::cli::terminal::{stderr_can_draw, stderr_color, write_stderr};
+use crate::cluster::{
+    Assignment, ClusterError, Connector, CrawlRow, CrawlState, CrawlWorker, EndOfGeneration, Generation,
+    RunDescription, RunnerSettings, WorkerSettings, crawl_totals,
+};
+use crate::crawl::{Crawl, CrawlError, CrawlSetup};
+use crate::detect::{self, Settling};
+use crate::pipeline::{PipelineError, Stop};
+use crate::store::Identity;
+
+/// How long a run is tried to be begun while the database does not answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A crawl in a database.
+pub(super) struct SharedCrawl {
+    pub connector: Connector,
+    pub row: CrawlRow,
+    /// How long a run lives without renewing its lease.
+    pub lease: Duration,
+}
+
+/// Returns the setup of a crawl that several processes share.
+pub(super) fn shared_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSetup, CliError> {
+    let mut setup = setup::setup(settings, seeds)?;
+    setup.detect = dividable(setup.detect);
+    setup.fetch.cookies = cookie_file::read(settings)?;
+    #[cfg(feature = "browser")]
+    {
+        setup.headless = setup::headless_options(settings)?;
+    }
+    #[cfg(not(feature = "browser"))]
+    setup::reject_headless(settings)?;
+    Ok(setup)
+}
+
+/// Returns the options of a detector whose pieces are on several processes: the best match is named, and what is learned
+/// counts from the end of a turn on.
+pub(super) fn dividable(options: detect::Options) -> detect::Options {
+    detect::Options { settling: Settling::AtMarks, mode: detect::Mode::Best, ..options }
+}
+
+/// Works on a crawl until it is over or a signal comes. Prints what all workers have done. Returns the exit code.
+pub(super) fn run(
+    crawl: SharedCrawl,
+    settings: &Settings,
+    json: bool,
+    helpers: Vec<Helper>,
+    runtime: &Runtime,
+    host: &Host,
+) -> Result<u8, CliError> {
+    let listener = dashboard::bind(settings)?;
+    let (stop, _) = watch::channel(Stop::Go);
+    let (state, signalled) = runtime.block_on(async {
+        let signals = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
+        let mut work = Work { crawl: &crawl, settings, host, dashboard: None, listener, stop, signals };
+        let state = work.run().await?;
+        Ok::<_, CliError>((state, work.signals.exit_code()))
+    })?;
+    let failed = helpers.into_iter().filter_map(|helper| helper.end(signalled.is_some())).next();
+    let totals = runtime.block_on(crawl_totals(&crawl.connector, &crawl.row.plan.name)).map_err(cluster_error)?;
+    let name = crawl.row.plan.name.text();
+    let text = if json {
+        format!("{}\n", json!({ "crawl": name, "state": state_word(state, signalled), "totals": totals }))
+    } else {
+        summary(name, state_word(state, signalled), &totals)
+    };
+    host.print_summary(&text)?;
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
+    let pages: u64 = ["stored", "near-duplicate", "exact-duplicate"].iter().map(|kind| count(&totals, kind)).sum();
+    Ok(match signalled {
+        Some(code) => code,
+        None if state == CrawlState::Finished && pages == 0 => exit::NOTHING_FETCHED,
+        None => exit::FINISHED,
+    })
+}
+
+fn count(totals: &Value, outcome: &str) -> u64 {
+    totals["outcomes"][outcome].as_u64().unwrap_or(0)
+}
+
+fn state_word(state: CrawlState, signalled: Option<u8>) -> &'static str {
+    match state {
+        CrawlState::Finished => "finished",
+        CrawlState::Stopped => "stopped",
+        CrawlState::Running if signalled.is_some() => "left by this worker",
+        CrawlState::Running => "running",
+    }
+}
+
+fn summary(name: &str, state: &str, totals: &Value) -> String {
+    let mut text = format!("crawl '{name}': {state}\n\n");
+    let requests = totals["requests"].as_u64().unwrap_or(0);
+    text.push_str(&format!("requests         {:>10}\n", thousands(requests)));
+    for (outcome, count) in totals["outcomes"].as_object().into_iter().flatten() {
+        text.push_str(&format!("{outcome:<17}{:>10}\n", thousands(count.as_u64().unwrap_or(0))));
+    }
+    let (turns, judged) = (totals["turns"].as_u64().unwrap_or(0), totals["pages"].as_u64().unwrap_or(0));
+    let turns = counted(turns, "turn", "turns");
+    text.push_str(&format!("\n{} decided in {turns}\n", counted(judged, "page", "pages")));
+    text
+}
+
+/// Another worker on this machine.
+pub(super) struct Helper {
+    child: Child,
+    number: usize,
+}
+
+impl Helper {
+    /// Starts worker number `number`, with an archive below `folder`.
+    ///
+    /// It has the settings of this process that belong to a machine as variables of its environment, where nobody else
+    /// sees them.
+    pub fn start(
+        number: usize,
+        folder: &Path,
+        arguments: &[String],
+        machine: &[(String, String)],
+    ) -> Result<Self, CliError> {
+        let failed = |error: std::io::Error| CliError::new(exit::INTERNAL, format!("worker {number}: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut command = Command::new(program);
+        command.arg("worker").args(arguments).arg("--out").arg(worker_folder(folder, number));
+        command.envs(machine.iter().map(|(name, value)| (name, value)));
+        command.args(["--progress", "none"]).stdin(Stdio::null()).stdout(Stdio::null());
+        Ok(Self { child: command.spawn().map_err(failed)?, number })
+    }
+
+    /// Waits for its end. Returns its error, unless it was stopped with this process.
+    fn end(mut self, is_stopped: bool) -> Option<CliError> {
+        match self.child.wait() {
+            Ok(status) if status.success() || is_stopped => None,
+            // A crawl in which nothing could be fetched is told by this process.
+            Ok(status) if status.code() == Some(i32::from(exit::NOTHING_FETCHED)) => None,
+            Ok(status) => Some(CliError::new(exit::INTERNAL, format!("worker {} ended with {status}", self.number))),
+            Err(error) => Some(CliError::new(exit::INTERNAL, format!("worker {}: {error}", self.number))),
+        }
+    }
+}
+
+/// Returns the folder of one of several workers on this machine.
+pub(super) fn worker_folder(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("worker-{number}"))
+}
+
+/// A worker at work.
+struct Work<'a> {
+    crawl: &'a SharedCrawl,
+    settings: &'a Settings,
+    host: &'a Host,
+    listener: Option<TcpListener>,
+    dashboard: Option<Dashboard>,
+    stop: watch::Sender<Stop>,
+    signals: ReceivedSignals,
+}
+
+impl Work<'_> {
+    async fn run(&mut self) -> Result<CrawlState, CliError> {
+        let seeds = seeds_of_crawl(&self.crawl.row.plan.settings, self.crawl.row.plan.name.text())?;
+        let settings = self.worker_settings(&seeds)?;
+        let (connector, row) = (self.crawl.connector.clone(), self.crawl.row.clone());
+        let mut worker = CrawlWorker::start(connector, row, settings).await.map_err(cluster_error)?;
+        let mut stopped = self.stop.subscribe();
+        let result = loop {
+            let assignment = tokio::select! {
+                assignment = worker.next() => assignment,
+                _ = stopped.wait_for(|stop| *stop != Stop::Go) => break Ok(CrawlState::Running),
+            };
+            match assignment {
+                Ok(Assignment::Nothing(state)) => break Ok(state),
+                Ok(Assignment::Crawl(generation)) => match self.crawl(*generation, &seeds).await {
+                    Ok(()) => {}
+                    Err(error) if is_passing(&error) => tracing::warn!("begins anew with what the log has: {error}"),
+                    Err(error) => break Err(crawl_error(error)),
+                },
+                Err(error) => break Err(cluster_error(error)),
+            }
+            if *stopped.borrow() != Stop::Go {
+                break Ok(CrawlState::Running);
+            }
+        };
+        // After an error the slots are free when the lease has run out, at the latest.
+        let ended = worker.end().await;
+        let state = result?;
+        ended.map_err(cluster_error)?;
+        Ok(state)
+    }
+
+    fn worker_settings(&self, seeds: &Seeds) -> Result<WorkerSettings, CliError> {
+        let setup = shared_setup(self.settings, seeds)?;
+        let folder = &self.settings.out.dir;
+        let failed = |error: std::io::Error| CliError::usage(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let place = folder.canonicalize().map_err(failed)?;
+        let machine = setup::system_name();
+        let description = RunDescription {
+            name: format!("{machine}:{}", std::process::id()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            archive: format!("{machine}:{}", place.display()),
+        };
+        let limit = self.settings.scope.max_pages.filter(|most| *most > 0);
+        let name = self.crawl.row.plan.name.text();
+        // The names of pages follow from it: they are the same for all workers.
+        let identity = Identity { crawl: name.to_owned(), ..Identity::new(setup.rendering(), "") };
+        Ok(WorkerSettings {
+            runner: RunnerSettings {
+                description,
+                options: setup.detect,
+                ttl: self.crawl.lease,
+                patience: PATIENCE,
+                gives_back_at_once: false,
+            },
+            folder: place,
+            store: setup::store_options(self.settings),
+            identity,
+            limit,
+        })
+    }
+
+    /// Crawls the slots of a generation to its end.
+    async fn crawl(&mut self, generation: Generation, seeds: &Seeds) -> Result<(), CrawlError> {
+        let Generation { own, store, shared, starts, change, mail } = generation;
+        let mine = |seed: &&crate::cli::seeds::Seed| own.other_slot(&seed.url).is_none();
+        let seeds = Seeds { seeds: seeds.seeds.iter().filter(mine).cloned().collect(), ..Seeds::default() };
+        let failed = |error: CliError| CrawlError::Pipeline(PipelineError::Sharing(error.into()));
+        let mut setup = shared_setup(self.settings, &seeds).map_err(failed)?;
+        setup.frontier.own = Some(own);
+        setup.frontier.max_pages = 0;
+        setup.frontier.rules = rule_file::read_given(self.settings).map_err(failed)?;
+        setup.fetch.shared_starts = Some(std::sync::Arc::new(starts));
+        setup.shared = Some(shared);
+        let name = self.crawl.row.plan.name.text().to_owned();
+        let identity = Identity { crawl: name, ..Identity::new(setup.rendering(), "") };
+        let crawl = Crawl::open(setup, store, &identity)?;
+        let (stop, _) = watch::channel(Stop::Go);
+        let mut watching = JoinSet::new();
+        watching.spawn(end_at(change, stop.clone()));
+        watching.spawn(pass_on(self.stop.subscribe(), stop.clone()));
+        let monitor = self.monitor(&crawl);
+        let (end_monitor, ended) = oneshot::channel();
+        let monitoring = tokio::spawn(monitor.run(ended));
+        let ending = crawl.run(stop).await;
+        drop(mail);
+        let _ = end_monitor.send(());
+        if let Ok(monitor) = monitoring.await {
+            self.dashboard = monitor.end(RunState::Stopped);
+        }
+        for (seed, why) in ending?.failed_seeds {
+            write_stderr(&crate::cli::terminal_safe::terminal_safe(&format!("warning: seed {seed}: {why}")));
+        }
+        Ok(())
+    }
+
+    fn monitor(&mut self, crawl: &Crawl) -> Monitor {
+        let settings = self.settings;
+        let mode = if self.host.is_embedded() { ProgressMode::None } else { settings.progress_mode() };
+        let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
+        let watch = crawl.watch();
+        let controls = CrawlControls { pause: watch.pause_switch(), signals: self.signals.clone() };
+        let started = self.listener.take().and_then(|listener| {
+            let started = Dashboard::start(listener, settings.dashboard.public, controls);
+            started.inspect_err(|error| write_stderr(&format!("warning: no dashboard: {error}"))).ok()
+        });
+        let dashboard = self.dashboard.take().or(started);
+        let limits = CrawlLimits { pages: None, time: settings.scope.max_time };
+        Monitor::new(self.host.clone(), settings.out.dir.clone(), watch, progress, dashboard, limits)
+    }
+}
+
+/// Ends a generation when its slots change.
+async fn end_at(change: crate::cluster::SlotsChange, stop: watch::Sender<Stop>) {
+    let how = match change.wait().await {
+        EndOfGeneration::Soon => Stop::Soon,
+        EndOfGeneration::Now => Stop::Now,
+    };
+    stop.send_replace(how);
+}
+
+/// Passes the signals of the process on to a generation.
+async fn pass_on(mut from: watch::Receiver<Stop>, to: watch::Sender<Stop>) {
+    while from.wait_for(|stop| *stop != Stop::Go).await.is_ok() {
+        to.send_replace(*from.borrow_and_update());
+        if from.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Whether a generation has ended for a reason that another one may not have: a lost lease, or a database that fails
+/// over.
+fn is_passing(error: &CrawlError) -> bool {
+    let CrawlError::Pipeline(PipelineError::Sharing(error)) = error else { return false };
+    error.downcast_ref::<ClusterError>().is_some_and(ClusterError::ends_generation)
+}

@@ -1,0 +1,119 @@
+//! Commits of a process to the logs of its slots.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
+use super::connection::{Connector, Session};
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+use super::lease::{Fence, RunId};
+use super::mail::{delete_mail, send_mail};
+use super::slot_counts::SlotCounts;
+use super::slot_encoder::{CommittedUrls, SlotEncoder};
+use super::slot_entry::SlotEntry;
+use super::slot_log::{SlotChange, extend_logs};
+use crate::model::{Batch, Slot, UrlId, UrlRow};
+use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharingError};
+use crate::store::StoreReader;
+
+/// How long a session is tried to be had again.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The log of a process: the logs of its slots.
+pub(super) struct CrawlLog {
+    pub runtime: Handle,
+    pub connector: Connector,
+    pub crawl: CrawlName,
+    pub run: RunId,
+    pub fences: BTreeMap<Slot, Fence>,
+    pub encoder: SlotEncoder,
+    pub counts: BTreeMap<Slot, SlotCounts>,
+    /// The folder of the archive, below that of the run.
+    pub folder: String,
+    pub session: Option<Session>,
+}
+
+impl SharedLog for CrawlLog {
+    fn commit(
+        &mut self,
+        batch: &Batch,
+        changes: SharedChanges,
+        committed: &StoreReader,
+        reach: Option<ArchiveReach>,
+    ) -> Result<(), SharingError> {
+        let mut entries = self.encoder.divide(batch, &changes, committed)?;
+        let own: Vec<Slot> = self.encoder.own().slots().collect();
+        let mut slots = BTreeMap::new();
+        for slot in own {
+            let entry = entries.remove(&slot).map(|entry| SlotEntry { folder: self.folder.clone(), ..entry });
+            // That nothing is to be done is told of all slots.
+            let Some(fence) = self.fences.get(&slot).filter(|_| entry.is_some() || changes.is_idle) else { continue };
+            let pages = entry.as_ref().map_or(0, pages_of);
+            let counts = self.counts.entry(slot).or_default();
+            entry.iter().for_each(|entry| counts.add(entry));
+            let counts = counts.json();
+            slots.insert(slot, SlotChange { fence: *fence, entry, pages, counts });
+        }
+        let runtime = self.runtime.clone();
+        Ok(runtime.block_on(self.write(&slots, &changes, reach))?)
+    }
+}
+
+/// Returns the fetched pages of an entry, as limits count them.
+fn pages_of(entry: &SlotEntry) -> i64 {
+    entry.outcomes.iter().filter(|outcome| outcome.kind.is_page()).count() as i64
+}
+
+impl CrawlLog {
+    async fn write(
+        &mut self,
+        slots: &BTreeMap<Slot, SlotChange>,
+        changes: &SharedChanges,
+        reach: Option<ArchiveReach>,
+    ) -> Result<(), ClusterError> {
+        // The commit is never tried again: after an error nobody knows whether it was made. The process begins anew with
+        // what the log has.
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => {
+                let session = self.connector.connect_patiently(PATIENCE).await?;
+                session.use_crawl(&self.crawl).await?;
+                session
+            }
+        };
+        let transaction = session.begin().await?;
+        extend_logs(&transaction, self.run, slots, changes.is_idle).await?;
+        send_mail(&transaction, &changes.outbox).await?;
+        delete_mail(&transaction, &changes.mail_taken).await?;
+        let doing = ClusterError::query("commit to the logs of slots");
+        let pages: i64 = slots.values().map(|change| change.pages).sum();
+        let statement = "UPDATE run SET used = used + $2 WHERE id = $1";
+        if pages > 0 {
+            transaction.sql().execute(statement, &[&self.run.0, &pages]).await.map_err(&doing)?;
+        }
+        if let Some(ArchiveReach { serial, name, bytes }) = reach {
+            let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, $2, $3, $4, $5) \
+                             ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
+            let serial = i64::from(serial);
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
+                [&self.run.0, &self.folder, &serial, &name, &bytes];
+            transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+        }
+        match transaction.commit().await {
+            Err(ClusterError::Unreplicated) => tracing::warn!("{}", ClusterError::Unreplicated),
+            result => result?,
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+}
+
+impl CommittedUrls for StoreReader {
+    fn row(&self, id: UrlId) -> Result<UrlRow, ClusterError> {
+        let lost = |why: String| ClusterError::Folder(format!("URL {id} cannot be read back: {why}"));
+        self.url(id).map_err(|error| lost(error.to_string()))?.ok_or_else(|| lost("it is not there".to_owned()))
+    }
+}

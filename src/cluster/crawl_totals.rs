@@ -1,0 +1,27 @@
+//! What all workers of a crawl have done, as the slots tell.
+
+use serde_json::{Value, json};
+
+use super::connection::Connector;
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+
+/// Returns the sums over all slots: outcomes by name, requests, pages decided and turns.
+///
+/// # Errors
+/// Those of the session.
+pub async fn crawl_totals(connector: &Connector, crawl: &CrawlName) -> Result<Value, ClusterError> {
+    let doing = ClusterError::query("add up what the slots have done");
+    let session = connector.connect().await?;
+    session.use_crawl(crawl).await?;
+    let statement = "SELECT (SELECT coalesce(jsonb_object_agg(name, n), '{}')::text FROM \
+                                (SELECT name, sum(n::bigint) AS n FROM slot, jsonb_each_text(counts -> 'outcomes') \
+                                 AS outcome (name, n) GROUP BY name) AS sums), \
+                            (SELECT coalesce(sum((counts ->> 'requests')::bigint), 0)::bigint FROM slot), \
+                            pages, turn FROM crawl";
+    let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
+    let (outcomes, requests): (String, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    let (pages, turns): (i64, i64) = (row.try_get(2).map_err(&doing)?, row.try_get(3).map_err(&doing)?);
+    let outcomes: Value = serde_json::from_str(&outcomes).unwrap_or_default();
+    Ok(json!({ "outcomes": outcomes, "requests": requests, "pages": pages, "turns": turns }))
+}

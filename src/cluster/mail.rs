@@ -1,0 +1,119 @@
+//! Mail between slots: links to URLs that another slot owns.
+//!
+//! A letter is sent in the transaction of the commit that has its links, and deleted in that of the commit that has taken
+//! them in. So a link is in the log of one side, or on its way, at every moment.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::connection::{Connector, OpenTransaction, Session};
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+use super::sealed::{open_sealed, seal};
+use crate::model::{Mailed, OwnSlots, Slot};
+use crate::pipeline::Letter;
+
+/// Pause between two looks for mail.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Letters that are fetched at once.
+const AT_ONCE: i64 = 256;
+/// How long a session is tried to be had again.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends links to their slots, a letter to each.
+pub(super) async fn send_mail(
+    transaction: &OpenTransaction<'_>,
+    outbox: &[(Slot, Mailed)],
+) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("send mail to other slots");
+    let mut letters: BTreeMap<Slot, Vec<&Mailed>> = BTreeMap::new();
+    for (slot, mail) in outbox {
+        letters.entry(*slot).or_default().push(mail);
+    }
+    let (mut slots, mut bodies) = (Vec::new(), Vec::new());
+    for (slot, letter) in letters {
+        let bytes = postcard::to_stdvec(&letter).map_err(|error| ClusterError::Damaged(error.to_string()))?;
+        slots.push(i32::from(slot.0));
+        bodies.push(seal(&bytes)?);
+    }
+    if slots.is_empty() {
+        return Ok(());
+    }
+    let statement = "INSERT INTO mail (slot, body) SELECT * FROM unnest($1::int[], $2::bytea[]) AS letter (slot, body)";
+    transaction.sql().execute(statement, &[&slots, &bodies]).await.map(drop).map_err(doing)
+}
+
+/// Deletes letters whose links were taken in.
+pub(super) async fn delete_mail(transaction: &OpenTransaction<'_>, letters: &[i64]) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("delete the mail that was taken in");
+    if letters.is_empty() {
+        return Ok(());
+    }
+    let statement = "DELETE FROM mail WHERE id = ANY($1)";
+    transaction.sql().execute(statement, &[&letters]).await.map(drop).map_err(doing)
+}
+
+/// Fetches the mail of some slots, each letter once.
+pub(super) struct Mailbox {
+    connector: Connector,
+    crawl: CrawlName,
+    slots: Vec<i32>,
+    /// Letters that were handed on and may not be deleted yet, ascending.
+    taken: Vec<i64>,
+}
+
+impl Mailbox {
+    /// The mailbox of these slots.
+    pub fn new(connector: Connector, crawl: CrawlName, own: &OwnSlots) -> Self {
+        let slots = own.slots().map(|slot| i32::from(slot.0)).collect();
+        Self { connector, crawl, slots, taken: Vec::new() }
+    }
+
+    /// Hands on all mail until nobody takes it any more.
+    ///
+    /// # Errors
+    /// Those that do not pass.
+    pub async fn hand_on(mut self, to: mpsc::Sender<Vec<Letter>>) -> Result<(), ClusterError> {
+        let mut session = self.session().await?;
+        while !to.is_closed() {
+            match self.fetch(&session).await {
+                Ok(letters) if letters.is_empty() => tokio::time::sleep(PAUSE).await,
+                Ok(letters) => drop(to.send(letters).await),
+                Err(error) if error.is_passing() => session = self.session().await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn session(&self) -> Result<Session, ClusterError> {
+        let session = self.connector.connect_patiently(PATIENCE).await?;
+        session.use_crawl(&self.crawl).await?;
+        Ok(session)
+    }
+
+    async fn fetch(&mut self, session: &Session) -> Result<Vec<Letter>, ClusterError> {
+        let doing = ClusterError::query("fetch mail");
+        // Numbers are given before the commit, so a letter with a smaller number may turn up later.
+        let statement = "SELECT id, body FROM mail WHERE slot = ANY($1) AND id <> ALL($2) ORDER BY id LIMIT $3";
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&self.slots, &self.taken, &AT_ONCE];
+        let rows = session.client().query(statement, &parameters).await.map_err(&doing)?;
+        let mut letters = Vec::new();
+        for row in rows {
+            let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+            let bytes = open_sealed(body, || format!("letter {id}"))?;
+            let mail =
+                postcard::from_bytes(&bytes).map_err(|error| ClusterError::Damaged(format!("letter {id}: {error}")))?;
+            letters.push(Letter { id, mail });
+        }
+        if !self.taken.is_empty() {
+            let left = "SELECT id FROM mail WHERE id = ANY($1) ORDER BY id";
+            let rows = session.client().query(left, &[&self.taken]).await.map_err(&doing)?;
+            self.taken = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)?;
+        }
+        self.taken.extend(letters.iter().map(|letter| letter.id));
+        Ok(letters)
+    }
+}

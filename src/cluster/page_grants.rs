@@ -1,0 +1,65 @@
+//! Shares of the pages that a crawl may have, so that all processes together never fetch more.
+//!
+//! What is granted and not yet committed counts as fetched while the run that has it is alive. What a dead run had left
+//! is free again: it can commit no page any more.
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::lease::RunId;
+
+/// Most pages of one grant.
+const MOST: i64 = 256;
+
+/// Grants a run some of at most `limit` pages. Returns how many; 0 if others have the rest.
+pub(super) async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -> Result<u64, ClusterError> {
+    let doing = ClusterError::query("grant pages");
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let transaction = session.begin().await?;
+    // One grant after the other.
+    transaction.sql().query_one("SELECT one FROM crawl FOR UPDATE", &[]).await.map_err(&doing)?;
+    let left = "SELECT $1 - (SELECT coalesce(sum(pages), 0)::bigint FROM slot) \
+                       - (SELECT coalesce(sum(granted - used), 0)::bigint FROM run WHERE until > clock_timestamp()), \
+                       (SELECT count(*) FROM run WHERE until > clock_timestamp())";
+    let row = transaction.sql().query_one(left, &[&limit]).await.map_err(&doing)?;
+    let (left, runs): (i64, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    // Towards the end the grants get smaller, so that no run has all that is left.
+    let granted = MOST.min((left + 2 * runs - 1) / (2 * runs).max(1)).min(left).max(0);
+    let statement = "UPDATE run SET granted = granted + $2 WHERE id = $1 AND until > clock_timestamp()";
+    let changed = transaction.sql().execute(statement, &[&run.0, &granted]).await.map_err(doing)?;
+    if changed == 0 {
+        return Err(ClusterError::RunLost(run.0));
+    }
+    transaction.commit().await?;
+    Ok(granted.unsigned_abs())
+}
+
+/// Gives back what a run has left. All pages that it has fetched are committed.
+pub(super) async fn return_pages(session: &mut Session, run: RunId) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("give granted pages back");
+    let transaction = session.begin().await?;
+    let statement = "UPDATE run SET granted = used WHERE id = $1 AND granted <> used";
+    transaction.sql().execute(statement, &[&run.0]).await.map_err(doing)?;
+    transaction.commit().await
+}
+
+/// Sets a crawl to finished if it is over: it has its pages, or no slot has anything to do and no mail is on its way.
+/// Returns whether it is finished.
+pub(super) async fn finish_if_over(session: &mut Session, limit: Option<u64>) -> Result<bool, ClusterError> {
+    let doing = ClusterError::query("look for the end of the crawl");
+    let limit = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    // One statement sees one state of all tables.
+    let is_over = "SELECT state = 'finished' OR (state = 'running' AND ( \
+                       (SELECT sum(pages) FROM slot) >= $1::bigint \
+                       OR NOT EXISTS (SELECT FROM slot WHERE NOT is_idle) AND NOT EXISTS (SELECT FROM mail))), \
+                       state = 'finished' FROM crawl";
+    let row = session.client().query_one(is_over, &[&limit]).await.map_err(&doing)?;
+    let (is_over, is_known): (Option<bool>, bool) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    if is_over != Some(true) || is_known {
+        return Ok(is_known);
+    }
+    let transaction = session.begin().await?;
+    let statement = "UPDATE crawl SET state = 'finished' WHERE state = 'running'";
+    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    transaction.commit().await?;
+    Ok(true)
+}

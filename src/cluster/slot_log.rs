@@ -1,0 +1,121 @@
+//! The logs of slots in the database: read in the order of commits, and extended by commits of one process.
+
+use std::collections::BTreeMap;
+
+use super::connection::{OpenTransaction, Session};
+use super::error::ClusterError;
+use super::lease::{Fence, RunId};
+use super::slot_entry::SlotEntry;
+use crate::model::Slot;
+
+/// Commits whose entries are read at once.
+const AT_ONCE: i64 = 64;
+
+/// What a commit of a process changes of one of its slots.
+#[derive(Debug)]
+pub(super) struct SlotChange {
+    pub fence: Fence,
+    /// Its part of the log, if it has one.
+    pub entry: Option<SlotEntry>,
+    /// Pages that were fetched.
+    pub pages: i64,
+    /// What the slot has done so far.
+    pub counts: serde_json::Value,
+}
+
+/// Reads the logs of some slots.
+#[derive(Debug)]
+pub(super) struct SlotLogReader {
+    slots: Vec<i32>,
+    /// The last commit that was read.
+    after: i64,
+    end: i64,
+}
+
+impl SlotLogReader {
+    /// Begins with the first commit. What is committed later is not read.
+    pub async fn new(session: &Session, slots: impl IntoIterator<Item = Slot>) -> Result<Self, ClusterError> {
+        let doing = ClusterError::query("read the logs of slots");
+        let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
+        let statement = "SELECT coalesce(max(seq), 0) FROM slot_log WHERE slot = ANY($1)";
+        let row = session.client().query_one(statement, &[&slots]).await.map_err(&doing)?;
+        Ok(Self { slots, after: 0, end: row.try_get(0).map_err(doing)? })
+    }
+
+    /// Returns the next commits, in their order, each with its entries; empty at the end.
+    pub async fn next(&mut self, session: &Session) -> Result<Vec<Vec<(Slot, SlotEntry)>>, ClusterError> {
+        let doing = ClusterError::query("read the logs of slots");
+        let statement = "WITH next AS (SELECT DISTINCT seq FROM slot_log WHERE slot = ANY($1) AND seq > $2 \
+                                       ORDER BY seq LIMIT $3) \
+                         SELECT seq, slot, number, body FROM slot_log \
+                         WHERE slot = ANY($1) AND seq > $2 AND seq <= (SELECT max(seq) FROM next) ORDER BY seq, slot";
+        if self.after >= self.end {
+            return Ok(Vec::new());
+        }
+        let rows = session.client().query(statement, &[&self.slots, &self.after, &AT_ONCE]).await.map_err(&doing)?;
+        let mut commits: BTreeMap<i64, Vec<(Slot, SlotEntry)>> = BTreeMap::new();
+        for row in rows {
+            let (seq, slot): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+            let (number, body): (i64, &[u8]) = (row.try_get(2).map_err(&doing)?, row.try_get(3).map_err(&doing)?);
+            let slot = u16::try_from(slot).map_err(|_| ClusterError::Damaged(format!("there is a slot {slot}")))?;
+            let entry = SlotEntry::open(body, Slot(slot), number)?;
+            commits.entry(seq).or_default().push((Slot(slot), entry));
+        }
+        self.after = commits.last_key_value().map_or(self.end, |(seq, _)| *seq);
+        Ok(commits.into_values().collect())
+    }
+}
+
+/// Extends the logs of slots, and makes sure that the run holds them until the transaction ends. `is_idle`: whether
+/// nothing is queued or on lease in these slots after the commit.
+///
+/// # Errors
+/// [`ClusterError::SlotLost`] if one of them is not the run's: nothing of the transaction must be committed.
+pub(super) async fn extend_logs(
+    transaction: &OpenTransaction<'_>,
+    run: RunId,
+    changes: &BTreeMap<Slot, SlotChange>,
+    is_idle: bool,
+) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("commit to the logs of slots");
+    let slots: Vec<i32> = changes.keys().map(|slot| i32::from(slot.0)).collect();
+    let fences: Vec<i64> = changes.values().map(|change| change.fence.0).collect();
+    let pages: Vec<i64> = changes.values().map(|change| change.pages).collect();
+    // Ascending, so that two runs do not wait for each other's rows.
+    let statement = "WITH held AS (SELECT slot FROM slot WHERE slot = ANY($1) ORDER BY slot FOR UPDATE) \
+                     UPDATE slot SET commits = commits + 1, is_idle = $5, pages = slot.pages + change.pages, \
+                            counts = change.counts::jsonb \
+                     FROM held, unnest($1::int[], $2::bigint[], $3::bigint[], $6::text[]) \
+                               AS change (slot, fence, pages, counts) \
+                     WHERE slot.slot = held.slot AND slot.slot = change.slot AND owner = $4 AND slot.fence = change.fence \
+                       AND EXISTS (SELECT FROM run WHERE id = $4 AND until > clock_timestamp()) \
+                     RETURNING slot.slot, commits";
+    let counts: Vec<String> = changes.values().map(|change| change.counts.to_string()).collect();
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+        [&slots, &fences, &pages, &run.0, &is_idle, &counts];
+    let rows = transaction.sql().query(statement, &parameters).await.map_err(&doing)?;
+    let mut numbers = BTreeMap::new();
+    for row in rows {
+        let (slot, number): (i32, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        numbers.insert(slot, number);
+    }
+    let row = transaction.sql().query_one("SELECT nextval('slot_log_seq')", &[]).await.map_err(&doing)?;
+    let seq: i64 = row.try_get(0).map_err(&doing)?;
+    let (mut logged, mut commits, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+    for (slot, change) in changes {
+        let number = i32::from(slot.0);
+        let Some(commit) = numbers.get(&number) else {
+            return Err(ClusterError::SlotLost { slot: *slot, run: run.0 });
+        };
+        if let Some(entry) = &change.entry {
+            logged.push(number);
+            commits.push(*commit);
+            bodies.push(entry.sealed()?);
+        }
+    }
+    let statement = "INSERT INTO slot_log (slot, number, seq, run, body) \
+                     SELECT slot, number, $4, $5, body FROM unnest($1::int[], $2::bigint[], $3::bytea[]) \
+                     AS entry (slot, number, body)";
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&logged, &commits, &bodies, &seq, &run.0];
+    transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
+}

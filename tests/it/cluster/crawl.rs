@@ -1,0 +1,273 @@
+//! Workers that crawl together: the program itself, on real database servers and a web on loopback.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use ndcrawl::cluster::{Connector, CrawlName, CrawlState, LoggedLine, Replay, Session, logged_lines, open, replay};
+use ndcrawl::detect::{Mode, Options};
+use ndcrawl::model::{Detector, Slot};
+use serde_json::Value;
+
+use super::servers::LocalServers;
+use crate::graph::{Graph, Options as GraphOptions, planned_web};
+use crate::invariants::{Lines, outcome, text, with_outcome};
+use crate::program::{Place, Running};
+use crate::web::Web;
+
+const SLOTS: u16 = 16;
+
+/// Flags of the crawl, the same for each worker.
+const OF_THE_CRAWL: [&str; 15] = [
+    "--slots=16",
+    "--delay=0",
+    "--ip-delay=0",
+    "--host-concurrency=8",
+    "--scope=host",
+    "--depth=50",
+    "--duplicate-links=follow",
+    "--predicted=fetch",
+    "--weights=paper",
+    "--soft-404=off",
+    "--trap-guard=off",
+    "--lease=2s",
+    "--no-config",
+    "--allow-private",
+    "--progress=none",
+];
+
+/// A crawl under test.
+struct SharedCrawl {
+    servers: LocalServers,
+    place: Place,
+    name: &'static str,
+    web: Web,
+    graph: Arc<Graph>,
+}
+
+impl SharedCrawl {
+    fn new(name: &'static str, options: GraphOptions) -> Self {
+        let (web, graph) = planned_web(6, options);
+        Self { servers: LocalServers::start(), place: Place::new(), name, web, graph }
+    }
+
+    /// Starts a worker with these further flags.
+    fn worker(&self, number: usize, flags: &[&str]) -> Running {
+        let folder = self.place.path(&format!("worker-{number}"));
+        let run = self.place.run(["--cluster", &self.servers.url(), "--cluster-name", self.name, "-c", "8", "--out"]);
+        run.args([folder]).args(OF_THE_CRAWL).args(flags).args(self.graph.seeds()).start()
+    }
+
+    /// Waits until so many pages were asked for.
+    fn await_pages(&self, count: usize) {
+        while self.web.pages_asked() < count {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    async fn session(&self) -> Session {
+        let session = Connector::new(self.servers.address()).connect().await.unwrap();
+        let crawl = open(&session, &CrawlName::parse(self.name).unwrap()).await.unwrap();
+        assert_eq!(crawl.state, CrawlState::Finished);
+        session
+    }
+
+    /// What holds after every crawl: one decider gives the same verdicts, each URL has one outcome, and each stored page
+    /// is in an archive. Returns the lines.
+    async fn audit(&self) -> Lines {
+        let session = self.session().await;
+        let Replay { pages, differing, .. } = replay(&session, options()).await.unwrap();
+        assert_eq!(differing, []);
+        assert!(pages > 0);
+        let logged = logged_lines(&session, (0..SLOTS).map(Slot)).await.unwrap();
+        let mut lines = Lines::new();
+        for LoggedLine { folder, line } in logged {
+            let line: Value = serde_json::from_str(&line).unwrap();
+            let url = text(&line, "url").to_owned();
+            if outcome(&line) == "stored" {
+                self.assert_archived(&folder, &line);
+            }
+            assert!(lines.insert(url.clone(), line).is_none(), "two outcomes of {url}");
+        }
+        lines
+    }
+
+    fn assert_archived(&self, folder: &str, line: &Value) {
+        let (file, offset) = (text(line, "warc_file"), line["warc_offset"].as_u64().unwrap());
+        let workers = self.place.names().into_iter().filter(|name| name.starts_with("worker-"));
+        // One that was killed has not given its last file its final name.
+        let candidates = workers.flat_map(|worker| {
+            let path = self.place.path(&worker).join(folder).join(file);
+            [path.clone(), PathBuf::from(format!("{}.open", path.display()))]
+        });
+        let is_there =
+            candidates.filter(|path| path.exists()).any(|path| target_at(&path, offset) == text(line, "url"));
+        assert!(is_there, "no record of {line} in {folder}");
+    }
+
+    /// Checks that each page of the plan was fetched, and that of copies one is stored.
+    fn assert_as_planned(&self, lines: &Lines) {
+        for (url, expected) in self.graph.expected(true) {
+            // What is out of scope is never fetched.
+            if expected.reason != Some("scope") {
+                let found = lines.get(&url).unwrap_or_else(|| panic!("no line for {url}, expected {expected:?}"));
+                let is_page = |outcome: &str| outcome == "stored" || outcome.ends_with("-duplicate");
+                // Which of the copies was decided first depends on the workers.
+                let agrees = outcome(found) == expected.outcome || is_page(outcome(found)) && is_page(expected.outcome);
+                assert!(agrees, "{found}, expected {expected:?}");
+            }
+        }
+        let mut kept = BTreeMap::new();
+        for url in with_outcome(lines, "stored") {
+            if let Some(other) = kept.insert(self.graph.original(url), url) {
+                panic!("{url} and {other} are both stored");
+            }
+        }
+        for line in lines.values().filter(|line| outcome(line).ends_with("-duplicate")) {
+            let of = text(line, "duplicate_of");
+            assert_eq!(self.graph.original(of), self.graph.original(text(line, "url")), "{line}");
+        }
+    }
+
+    /// Checks that no page was asked for twice.
+    fn assert_asked_once(&self) {
+        let asked = self.web.asked();
+        let twice: Vec<_> = asked.iter().filter(|(url, times)| **times > 1 && !self.graph.is_flaky(url)).collect();
+        assert_eq!(twice, Vec::<(&String, &usize)>::new());
+    }
+}
+
+/// The detector that [`OF_THE_CRAWL`] sets.
+fn options() -> Options {
+    let threshold = Options::default_threshold(Detector::Mwo, false);
+    Options { mode: Mode::Best, second: None, threshold, ..Options::of(Detector::Mwo) }
+}
+
+/// Returns the URL of the record at this place of an archive; empty if there is none.
+fn target_at(path: &Path, offset: u64) -> String {
+    let mut file = std::fs::File::open(path).unwrap();
+    file.seek(SeekFrom::Start(offset)).unwrap();
+    let mut record = String::new();
+    let mut start = GzDecoder::new(file).take(2000);
+    let mut bytes = Vec::new();
+    if start.read_to_end(&mut bytes).is_err() {
+        return record;
+    }
+    let header = String::from_utf8_lossy(&bytes).into_owned();
+    if let Some(line) = header.lines().find_map(|line| line.strip_prefix("WARC-Target-URI: ")) {
+        record = line.trim().to_owned();
+    }
+    record
+}
+
+fn slow(seed: u64, pages: usize) -> GraphOptions {
+    let delay = (Duration::from_millis(20), Duration::from_millis(60));
+    GraphOptions { seed, pages, oddities: false, delay, ..GraphOptions::default() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn three_workers_crawl_each_page_once() {
+    let crawl = SharedCrawl::new("three", slow(31, 120));
+    let workers: Vec<Running> = (1..=3).map(|number| crawl.worker(number, &[])).collect();
+    for worker in workers {
+        let finished = worker.finish();
+        assert!(finished.stdout.starts_with("crawl 'three': finished"), "{finished:?}");
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+    crawl.assert_asked_once();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn killed_workers_lose_nothing() {
+    let crawl = SharedCrawl::new("killed", slow(32, 160));
+    let mut workers: Vec<Running> = (1..=3).map(|number| crawl.worker(number, &[])).collect();
+    // One after the other, in the middle of their work; two more come in their place.
+    for (round, pages) in [40, 90].into_iter().enumerate() {
+        crawl.await_pages(pages);
+        workers.remove(0).kill();
+        workers.push(crawl.worker(4 + round, &[]));
+    }
+    for worker in workers {
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_come_and_go() {
+    let crawl = SharedCrawl::new("come_and_go", slow(33, 160));
+    let mut workers = vec![crawl.worker(1, &[])];
+    crawl.await_pages(30);
+    workers.extend((2..=4).map(|number| crawl.worker(number, &[])));
+    crawl.await_pages(100);
+    for worker in workers.drain(..2) {
+        worker.signal("INT");
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(130), "{finished:?}");
+    }
+    for worker in workers {
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+    crawl.assert_asked_once();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_limit_of_pages_holds_for_all_workers_together() {
+    let crawl = SharedCrawl::new("limit", slow(34, 160));
+    let workers: Vec<Running> = (1..=3).map(|number| crawl.worker(number, &["--max-pages=77"])).collect();
+    for worker in workers {
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let lines = crawl.audit().await;
+    let is_page = |line: &&Value| outcome(line) == "stored" || outcome(line).ends_with("-duplicate");
+    assert_eq!(lines.values().filter(is_page).count(), 77);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_crawl_goes_on_after_the_primary_was_killed() {
+    let crawl = SharedCrawl::new("failover", slow(35, 160));
+    let workers: Vec<Running> = (1..=2).map(|number| crawl.worker(number, &["--one-copy"])).collect();
+    crawl.await_pages(60);
+    crawl.servers.run("kill-primary");
+    crawl.servers.run("promote");
+    for worker in workers {
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_frozen_worker_commits_nothing_when_it_wakes_up() {
+    let crawl = SharedCrawl::new("frozen", slow(36, 160));
+    let workers: Vec<Running> = (1..=2).map(|number| crawl.worker(number, &[])).collect();
+    crawl.await_pages(60);
+    workers[0].signal("STOP");
+    // Longer than its lease: the other one takes its slots.
+    std::thread::sleep(Duration::from_secs(5));
+    workers[0].signal("CONT");
+    for worker in workers {
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+}
