@@ -55,12 +55,17 @@ impl SlotEncoder {
         }
     }
 
-    /// Notes that a log mentions a URL. Returns its number there.
-    pub fn note_mention(&mut self, slot: Slot, id: UrlId) -> UrlId {
+    /// Notes the number by which a log mentions a URL.
+    pub fn note_mention(&mut self, slot: Slot, number: UrlId, id: UrlId) {
         let length = self.lengths.entry(slot).or_default();
-        let number = UrlId(*length);
-        *length += 1;
+        *length = (*length).max(number.0 + 1);
         self.numbers.insert((slot, id), number);
+    }
+
+    /// Gives a URL the next number of a log.
+    fn mention(&mut self, slot: Slot, id: UrlId) -> UrlId {
+        let number = UrlId(self.lengths.get(&slot).copied().unwrap_or_default());
+        self.note_mention(slot, number, id);
         number
     }
 
@@ -129,7 +134,7 @@ impl<C: CommittedUrls> Division<'_, C> {
 
     fn own_url(&mut self, slot: Slot, id: UrlId, order: u32, row: &UrlRow) -> Result<(), ClusterError> {
         let discovery = self.path(slot, row.discovery)?;
-        self.encoder.note_mention(slot, id);
+        self.encoder.mention(slot, id);
         let row = UrlRow { discovery, ..row.clone() };
         self.entry(slot).urls.push(MentionedUrl { order, row });
         Ok(())
@@ -215,7 +220,7 @@ impl<C: CommittedUrls> Division<'_, C> {
         }
         row.clue = None;
         self.entry(slot).urls.push(MentionedUrl { order: id.0, row });
-        Ok(self.encoder.note_mention(slot, id))
+        Ok(self.encoder.mention(slot, id))
     }
 
     fn path(&mut self, slot: Slot, path: Discovery) -> Result<Discovery, ClusterError> {

@@ -111,7 +111,7 @@ impl SlotRestore {
             }
             None => self.add(hash, is_own.then_some(slot), row)?,
         };
-        self.encoder.note_mention(slot, id);
+        self.encoder.note_mention(slot, UrlId(place as u32), id);
         if let Some(number) = self.numbers.get_mut(&slot).and_then(|numbers| numbers.get_mut(place)) {
             *number = id;
         }
@@ -176,5 +176,136 @@ impl SlotRestore {
         let id = self.numbers.get(&slot).and_then(|numbers| numbers.get(number.index())).copied();
         id.filter(|id| id.0 < u32::MAX)
             .ok_or_else(|| ClusterError::Damaged(format!("the log of slot {} names URL {number} too early", slot.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU16;
+
+    use super::*;
+    use crate::cluster::slot_encoder::CommittedUrls;
+    use crate::model::{LinkKind, OutcomeKind, SlotMap};
+    use crate::pipeline::SharedChanges;
+    use crate::seeded::SeededRng;
+
+    const SLOTS: u16 = 5;
+
+    /// The rows of one process.
+    #[derive(Default)]
+    struct Rows(Vec<UrlRow>);
+
+    impl CommittedUrls for Rows {
+        fn row(&self, id: UrlId) -> Result<UrlRow, ClusterError> {
+            Ok(self.0[id.index()].clone())
+        }
+    }
+
+    fn map() -> SlotMap {
+        SlotMap::new(NonZeroU16::new(SLOTS).unwrap())
+    }
+
+    fn slot_of(url: &str) -> Slot {
+        map().slot_of(&CanonicalUrl::from_canonical(url).unwrap())
+    }
+
+    /// What a log tells of each URL that it owns: its referrer, and how often it got an outcome.
+    type Told = BTreeMap<String, (Option<String>, usize)>;
+
+    /// Adds what a batch tells. `rows` are the URLs of the process so far.
+    fn tell(told: &mut Told, rows: &mut Rows, batch: &Batch, own: &OwnSlots) {
+        let text = |rows: &Rows, id: UrlId| rows.0[id.index()].url.clone();
+        rows.0.extend(batch.urls.iter().cloned());
+        for row in &batch.urls {
+            if own.has(slot_of(&row.url)) && !matches!(row.state, UrlState::Elsewhere(_)) {
+                told.insert(row.url.clone(), (row.discovery.referrer.map(|id| text(rows, id)), 0));
+            }
+        }
+        for event in &batch.requeued {
+            let url = text(rows, event.url);
+            let referrer = event.discovery.referrer.map(|id| text(rows, id));
+            told.entry(url).or_insert((referrer, 0));
+        }
+        for outcome in &batch.outcomes {
+            told.get_mut(&text(rows, outcome.url)).unwrap().1 += 1;
+        }
+    }
+
+    /// A commit with some new URLs, which pages of known URLs name, and outcomes of own ones without outcome.
+    fn commit(random: &mut SeededRng, rows: &Rows, own: &OwnSlots, open: &mut Vec<UrlId>) -> Batch {
+        let mut batch = Batch::default();
+        let known = |url: &str, batch: &Batch| rows.0.iter().chain(&batch.urls).any(|row| row.url == url);
+        for _ in 0..random.below(6) {
+            let url = format!("http://host-{}.test/{}", random.below(12), random.below(40));
+            if known(&url, &batch) {
+                continue;
+            }
+            let count = rows.0.len() + batch.urls.len();
+            let is_own = own.has(slot_of(&url));
+            let referrer = (count > 0).then(|| UrlId(random.below(count) as u32));
+            let state = if is_own { UrlState::Queued } else { UrlState::Elsewhere(None) };
+            if is_own {
+                open.push(UrlId(count as u32));
+            }
+            batch.urls.push(UrlRow { url, discovery: Discovery::new(LinkKind::Page, referrer, 1), state, clue: None });
+        }
+        for _ in 0..random.below(3) {
+            if open.is_empty() {
+                break;
+            }
+            let url = open.swap_remove(random.below(open.len()));
+            batch.outcomes.push(OutcomeRow { url, kind: OutcomeKind::Stored });
+            batch.page_lines.push(format!("{url}"));
+        }
+        batch
+    }
+
+    #[test]
+    fn what_processes_have_logged_is_read_back_whoever_owns_the_slots_then() {
+        for seed in 0..200 {
+            let mut random = SeededRng::new(seed, "logs of slots");
+            let mut log: Vec<Vec<(Slot, SlotEntry)>> = Vec::new();
+            let mut expected = Told::new();
+            // Three lives of processes, one after the other, each of some of the slots.
+            for _ in 0..3 {
+                let own = OwnSlots::new(map(), (0..SLOTS).map(Slot).filter(|_| random.below(2) == 0));
+                let restored = |own: &OwnSlots| {
+                    let mut restore = SlotRestore::new(own.clone());
+                    let (mut rows, mut told) = (Rows::default(), Told::new());
+                    for entries in &log {
+                        let mine = entries.iter().filter(|(slot, _)| own.has(*slot)).cloned().collect();
+                        if let Some(batch) = restore.take(mine).unwrap() {
+                            tell(&mut told, &mut rows, &batch, own);
+                        }
+                    }
+                    let (batch, encoder, _) = restore.end();
+                    tell(&mut told, &mut rows, &batch, own);
+                    (encoder, rows, told)
+                };
+                let (mut encoder, mut rows, told) = restored(&own);
+                let mine = |told: &Told| -> Told {
+                    told.iter().filter(|(url, _)| own.has(slot_of(url))).map(|(k, v)| (k.clone(), v.clone())).collect()
+                };
+                let times = |told: &Told| -> BTreeMap<String, usize> {
+                    told.iter().map(|(url, (_, times))| (url.clone(), *times)).collect()
+                };
+                assert_eq!(times(&mine(&told)), times(&mine(&expected)), "seed {seed}");
+                let mut open: Vec<UrlId> = (0..rows.0.len() as u32)
+                    .map(UrlId)
+                    .filter(|id| told.get(&rows.0[id.index()].url).is_some_and(|(_, times)| *times == 0))
+                    .collect();
+                for _ in 0..6 {
+                    let batch = commit(&mut random, &rows, &own, &mut open);
+                    let entries = encoder.divide(&batch, &SharedChanges::default(), &rows).unwrap();
+                    tell(&mut expected, &mut rows, &batch, &own);
+                    let entries = entries.into_iter().map(|(slot, entry)| {
+                        // As the database has it.
+                        (slot, SlotEntry::open(&entry.sealed().unwrap(), slot, 1).unwrap())
+                    });
+                    log.push(entries.collect());
+                }
+            }
+            assert!(!expected.is_empty());
+        }
     }
 }

@@ -276,7 +276,7 @@ const FLAGS: &[ForeignFlag] = &[
     row("heritrix", "--jobs-dir", OUT),
     row("other crawlers", "--limit", PAGES),
     row("other crawlers", "--rate --rate-limit", DELAY),
-    row("other crawlers", "--threads --workers --jobs --parallelism", REQUESTS),
+    row("other crawlers", "--threads --jobs --parallelism", REQUESTS),
     row("other crawlers", "--verbosity --debug --log-level", VERBOSE),
     row("other crawlers", "--filter-regex --ignore --skip", EXCLUDE),
     row("other crawlers", "--input --list --urls --url-file", SEEDS),

@@ -125,7 +125,7 @@ mod tests {
     use crate::cli::config::schema;
 
     /// Flags of one run, and flags of configuration files; they set no key.
-    const WITHOUT_KEY: [&str; 12] = [
+    const WITHOUT_KEY: [&str; 18] = [
         "recrawl",
         "resume",
         "fresh",
@@ -136,6 +136,12 @@ mod tests {
         "config",
         "no-config",
         "detector-option",
+        "cluster",
+        "cluster-name",
+        "workers",
+        "slots",
+        "lease",
+        "one-copy",
         "help",
         "version",
     ];

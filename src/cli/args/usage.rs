@@ -371,7 +371,7 @@ mod tests {
             ),
             (
                 "browsertrix",
-                "--url --collection --generateWACZ --text --workers --pageLimit --timeLimit --sizeLimit --scopeType --behaviors --waitUntil --userAgent --seedFile --extraHops --saveState --useRobots --pageExtraDelay --combineWARC --rolloverSize --lang --statsFilename --maxPageRetries --allowHash",
+                "--url --collection --generateWACZ --text --pageLimit --timeLimit --sizeLimit --scopeType --behaviors --waitUntil --userAgent --seedFile --extraHops --saveState --useRobots --pageExtraDelay --combineWARC --rolloverSize --lang --statsFilename --maxPageRetries --allowHash",
             ),
             (
                 "linkchecker",

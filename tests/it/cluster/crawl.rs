@@ -1,22 +1,24 @@
 //! Workers that crawl together: the program itself, on real database servers and a web on loopback.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use flate2::read::GzDecoder;
 use ndcrawl::cluster::{Connector, CrawlName, CrawlState, LoggedLine, Replay, Session, logged_lines, open, replay};
 use ndcrawl::detect::{Mode, Options};
 use ndcrawl::model::{Detector, Slot};
+use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
 
 use super::servers::LocalServers;
 use crate::graph::{Graph, Options as GraphOptions, planned_web};
 use crate::invariants::{Lines, outcome, text, with_outcome};
 use crate::program::{Place, Running};
-use crate::web::Web;
+use crate::web::{Answer, Content, Web};
 
 const SLOTS: u16 = 16;
 
@@ -90,7 +92,9 @@ impl SharedCrawl {
             if outcome(&line) == "stored" {
                 self.assert_archived(&folder, &line);
             }
-            assert!(lines.insert(url.clone(), line).is_none(), "two outcomes of {url}");
+            if let Some(other) = lines.insert(url.clone(), line) {
+                panic!("two outcomes of {url}: {other} and in {folder} {}", lines[&url]);
+            }
         }
         lines
     }
@@ -270,4 +274,55 @@ async fn a_frozen_worker_commits_nothing_when_it_wakes_up() {
     }
     let lines = crawl.audit().await;
     crawl.assert_as_planned(&lines);
+}
+
+/// Pages that name each other, on many hosts of one address.
+struct Crowd;
+
+impl Content for Crowd {
+    fn answer(&self, _: &str, _: usize) -> Answer {
+        Answer::error(404)
+    }
+
+    fn answer_to(&self, url: &str, before: usize, headers: &HeaderMap) -> Answer {
+        let path = crate::graph::path(url);
+        if path == "/robots.txt" {
+            return self.answer(url, before);
+        }
+        let url = &format!("http://{}{path}", headers["host"].to_str().unwrap());
+        let links: String = (0..3).map(|number| format!("<a href='/{number}'>page {number}</a> ")).collect();
+        let mut random = SeededRng::new(1, url);
+        let words: String = (0..80).map(|_| format!("word{} ", random.below(100_000))).collect();
+        Answer::html(format!("<!DOCTYPE html><title>{url}</title><p>{words}{links}"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_keep_the_gap_of_an_address_together() {
+    const GAP: Duration = Duration::from_millis(200);
+    let (servers, place) = (LocalServers::start(), Place::new());
+    let web = Web::start(1, |_| Arc::new(Crowd));
+    let port = web.origins()[0].rsplit(':').next().unwrap().to_owned();
+    let hosts: Vec<String> = (0..7).map(|number| format!("host-{number}.test")).collect();
+    let seeds: Vec<String> = hosts.iter().map(|host| format!("http://{host}:{port}/")).collect();
+    let workers = (1..=3).map(|number| {
+        let folder = place.path(&format!("worker-{number}"));
+        let run = place.run(["--cluster", &servers.url(), "--slots=16", "--delay=200ms", "--ip-delay=200ms", "-c8"]);
+        let run = run.args(["--resolve=*:127.0.0.1", "--allow-private", "--no-config", "--soft-404=off", "--out"]);
+        run.args([folder]).args(&seeds).start()
+    });
+    let workers: Vec<Running> = workers.collect();
+    for worker in workers {
+        let finished = worker.finish();
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+    let requests = web.requests();
+    assert!(requests.len() >= 3 * hosts.len(), "{}", requests.len());
+    let remotes: BTreeSet<_> = requests.iter().map(|request| request.remote).collect();
+    assert!(remotes.len() >= 3);
+    for pair in requests.windows(2) {
+        let gap = pair[1].at - pair[0].at;
+        assert!(gap >= GAP, "{} came {} ms after {}", pair[1].url, gap.as_millis(), pair[0].url);
+    }
 }
