@@ -209,6 +209,9 @@ impl Crawl {
             stop.send_replace(Stop::DiskFull);
         }
         let sitemaps = self.restore_robots().await;
+        if self.log.is_some() {
+            self.rest_known_hosts();
+        }
         let (frontier, live, reader) = (self.frontier.clone(), self.stage.live.clone(), self.store.reader());
         let fetcher = self.fetcher.clone();
         let focus = self.focus_filter().await?;
@@ -262,6 +265,14 @@ impl Crawl {
             }
         }
         sitemaps
+    }
+
+    /// Lets each host rest for one gap that another process may just have asked.
+    fn rest_known_hosts(&self) {
+        let now = Instant::now();
+        for host in self.stage.hosts.hosts().filter(|host| host.requests > 0) {
+            self.frontier.postpone(&host.origin, now + self.fetcher.gap(&host.origin));
+        }
     }
 
     /// Determines the topic of a focused crawl.

@@ -115,6 +115,11 @@ impl Fetcher {
         self.0.heard.load(Ordering::Relaxed)
     }
 
+    /// Returns the least time between two requests to the origin, as known now.
+    pub fn gap(&self, origin: &str) -> Duration {
+        self.0.politeness.gap(origin)
+    }
+
     /// Returns when the next request to the origin may start, as known now. `None` is at once.
     pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
         self.0.politeness.next_start(origin)

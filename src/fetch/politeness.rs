@@ -215,6 +215,12 @@ impl Politeness {
         self.note(origin, None);
     }
 
+    /// Returns the least time between two requests to the origin.
+    pub fn gap(&self, origin: &str) -> Duration {
+        let tables = self.tables();
+        tables.origins.get(origin).map_or(self.0.delay, |host| host.pace.interval())
+    }
+
     /// Returns when the next request to the origin may start, with the delay of its address. `None` is at once.
     pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
         self.resting(origin).map(|(due, _)| due)

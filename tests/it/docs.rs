@@ -343,6 +343,23 @@ fn the_reference_has_every_field_of_a_line() {
 }
 
 #[test]
+fn the_dashboard_over_all_workers_asks_for_metrics_that_exist() {
+    let dashboard: serde_json::Value = serde_json::from_str(&read("config/cluster/grafana.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let name = Regex::new(r"\bndcrawl_[a-z_]+").unwrap();
+    let asked: BTreeSet<String> = targets
+        .flat_map(|target| {
+            let query = target["expr"].as_str().unwrap();
+            name.find_iter(query).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(asked.len() >= 5);
+    let unknown: Vec<String> = asked.difference(&first_cells("docs/reference/metrics.md")).cloned().collect();
+    assert_eq!(unknown, Vec::<String>::new());
+}
+
+#[test]
 fn the_reference_has_every_metric() {
     let listed = first_cells("docs/reference/metrics.md");
     let sample = Regex::new(r"(?m)^\s*(ndcrawl_[a-z_]+)(?:\{|\s)").unwrap();
