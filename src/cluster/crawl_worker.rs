@@ -196,7 +196,10 @@ impl CrawlWorker {
         let session = self.connector.connect().await?;
         session.use_crawl(&self.crawl.plan.name).await?;
         let failed = |error: StoreError| ClusterError::Folder(error.to_string());
-        let (mut store, _) = Store::open(folder, self.store.clone(), &self.identity).map_err(failed)?;
+        // Archives of all generations may be put together, and their records are named by it.
+        let crawl = format!("{}/{}", self.identity.crawl, folder.file_name().unwrap_or_default().to_string_lossy());
+        let identity = Identity { crawl, ..self.identity.clone() };
+        let (mut store, _) = Store::open(folder, self.store.clone(), &identity).map_err(failed)?;
         let mut commit = |batch: Batch| {
             // Runs of other tasks go on meanwhile.
             tokio::task::block_in_place(|| store.commit(batch)).map(drop).map_err(failed)

@@ -13,7 +13,7 @@ use super::connection::Session;
 use super::error::ClusterError;
 use super::judge::{Judge, TurnContent};
 use super::lease::RunId;
-use super::turn_body::{TurnVerdicts, pages_of, replies_of, reply_body};
+use super::turn_body::{ArrivingPage, TurnVerdicts, pages_of, replies_of, reply_body};
 use super::turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, slots_answered, turns_behind,
 };
@@ -223,7 +223,12 @@ pub fn next_ranges(judge: &Judge, all: &[(RunId, i64)], most: i32) -> Vec<Arriva
 }
 
 /// Reads the pages of these arrivals, in order.
-pub(super) async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<PageInput>, ClusterError> {
+async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<PageInput>, ClusterError> {
+    Ok(arriving_of(session, ranges).await?.into_iter().map(|page| page.input).collect())
+}
+
+/// Reads the pages of these arrivals, in order, with what their duplicates need of them.
+pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<ArrivingPage>, ClusterError> {
     let mut pages = Vec::new();
     for range in ranges {
         let (mut next, end) = (range.first, range.first + i64::from(range.count));
@@ -236,7 +241,7 @@ pub(super) async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> R
                     return Err(ClusterError::Damaged(what));
                 }
                 let numbered = (chunk.first..).zip(found).filter(|(number, _)| (before..end).contains(number));
-                pages.extend(numbered.map(|(_, page)| page.input));
+                pages.extend(numbered.map(|(_, page)| page));
                 next = (chunk.first + i64::from(chunk.count)).min(end);
                 if next == end {
                     break;

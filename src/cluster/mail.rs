@@ -45,6 +45,22 @@ pub(super) async fn send_mail(
     transaction.sql().execute(statement, &[&slots, &bodies]).await.map(drop).map_err(doing)
 }
 
+/// Returns all links that are on their way, in the order of their letters.
+pub(super) async fn letters(session: &Session) -> Result<Vec<Mailed>, ClusterError> {
+    let doing = ClusterError::query("read the mail");
+    let mut links = Vec::new();
+    for row in session.client().query("SELECT id, body FROM mail ORDER BY id", &[]).await.map_err(&doing)? {
+        let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        links.extend(opened(id, body)?);
+    }
+    Ok(links)
+}
+
+fn opened(id: i64, body: &[u8]) -> Result<Vec<Mailed>, ClusterError> {
+    let bytes = open_sealed(body, || format!("letter {id}"))?;
+    postcard::from_bytes(&bytes).map_err(|error| ClusterError::Damaged(format!("letter {id}: {error}")))
+}
+
 /// Deletes letters whose links were taken in.
 pub(super) async fn delete_mail(transaction: &OpenTransaction<'_>, letters: &[i64]) -> Result<(), ClusterError> {
     let doing = ClusterError::query("delete the mail that was taken in");
@@ -103,10 +119,7 @@ impl Mailbox {
         let mut letters = Vec::new();
         for row in rows {
             let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-            let bytes = open_sealed(body, || format!("letter {id}"))?;
-            let mail =
-                postcard::from_bytes(&bytes).map_err(|error| ClusterError::Damaged(format!("letter {id}: {error}")))?;
-            letters.push(Letter { id, mail });
+            letters.push(Letter { id, mail: opened(id, body)? });
         }
         if !self.taken.is_empty() {
             let left = "SELECT id FROM mail WHERE id = ANY($1) ORDER BY id";

@@ -21,6 +21,7 @@
 //! | `mail` | How do links get to the slots of their URLs? |
 //! | `page_grants`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
 //! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts` | How does a process crawl its slots? |
+//! | `gather` | How does a crawl become an ordinary folder? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
 //! | `replay`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
 //! | `address_gaps` | When may the next request to an IP address start? |
@@ -42,6 +43,7 @@ mod crawl_totals;
 mod crawl_worker;
 mod decision_times;
 mod error;
+mod gather;
 mod holder;
 mod judge;
 mod lease;
@@ -78,6 +80,7 @@ pub use crawl_totals::crawl_totals;
 pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use decision_times::decision_times;
 pub use error::ClusterError;
+pub use gather::{Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};

@@ -5,7 +5,7 @@ use crate::model::Sequence;
 
 use super::connection::Session;
 use super::error::ClusterError;
-use super::holder::arrivals_of;
+use super::holder::arriving_of;
 use super::turn_body::TurnVerdicts;
 use super::turn_log::turns_behind;
 
@@ -39,7 +39,8 @@ pub async fn replay(session: &Session, options: Options) -> Result<Replay, Clust
         }
         for row in turns {
             let verdicts = TurnVerdicts::read(&row.body)?;
-            let pages = arrivals_of(session, &verdicts.ranges()).await?;
+            let pages = arriving_of(session, &verdicts.ranges()).await?;
+            let pages: Vec<_> = pages.into_iter().map(|page| page.input).collect();
             let turn = verdicts.of(pages.clone())?;
             let judged = decider.decide(pages)?;
             decider.settle();

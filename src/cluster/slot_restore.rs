@@ -25,8 +25,8 @@ pub(super) struct SlotRestore {
     /// The URLs so far, by the hash of their text, and whether each is one of this process's slots.
     known: HashMap<u128, UrlId>,
     is_own: Vec<bool>,
-    /// The URL of each number, by log.
-    numbers: BTreeMap<Slot, Vec<UrlId>>,
+    /// The hash of the text that each number stands for, by log.
+    numbers: BTreeMap<Slot, Vec<u128>>,
     hosts: BTreeMap<String, HostRow>,
     counts: BTreeMap<Slot, SlotCounts>,
     batch: Batch,
@@ -55,10 +55,7 @@ impl SlotRestore {
         for (slot, entry) in &mut entries {
             self.counts.entry(*slot).or_default().add(entry);
             let urls = std::mem::take(&mut entry.urls);
-            let numbers = self.numbers.entry(*slot).or_default();
-            let first = numbers.len();
-            // Set below.
-            numbers.resize(first + urls.len(), UrlId(u32::MAX));
+            let first = self.note_numbers(*slot, &urls);
             mentioned.extend(urls.into_iter().enumerate().map(|(place, url)| (*slot, first + place, url)));
         }
         mentioned.sort_by_key(|(_, _, url)| url.order);
@@ -69,6 +66,51 @@ impl SlotRestore {
             self.events(slot, entry)?;
         }
         Ok((self.events >= FULL).then(|| self.taken()))
+    }
+
+    /// Takes only the URLs that these entries own, and leaves the rest for [`take_rest`](Self::take_rest): so each URL has
+    /// the row of its own slot, if all slots are held and all entries are read twice.
+    pub fn take_own(&mut self, entries: &[(Slot, SlotEntry)]) -> Result<Option<Batch>, ClusterError> {
+        let mut own = Vec::new();
+        for (slot, entry) in entries {
+            self.note_numbers(*slot, &entry.urls);
+            let is_own = |url: &&MentionedUrl| !matches!(url.row.state, UrlState::Elsewhere(_));
+            own.extend(entry.urls.iter().filter(is_own).map(|url| (*slot, url)));
+        }
+        own.sort_by_key(|(_, url)| url.order);
+        for (slot, url) in own {
+            let hash = xxh3_128(url.row.url.as_bytes());
+            if !self.known.contains_key(&hash) {
+                let discovery = self.path(slot, url.row.discovery);
+                self.add(hash, Some(slot), UrlRow { discovery, ..url.row.clone() })?;
+                self.events += 1;
+            }
+        }
+        Ok((self.events >= FULL).then(|| self.taken()))
+    }
+
+    /// Takes what [`take_own`](Self::take_own) has left of these entries. URLs that nobody owns so far become rows, too.
+    pub fn take_rest(&mut self, entries: Vec<(Slot, SlotEntry)>) -> Result<Option<Batch>, ClusterError> {
+        for (slot, mut entry) in entries {
+            self.counts.entry(slot).or_default().add(&entry);
+            for url in std::mem::take(&mut entry.urls) {
+                let hash = xxh3_128(url.row.url.as_bytes());
+                if !self.known.contains_key(&hash) {
+                    let discovery = self.path(slot, url.row.discovery);
+                    self.add(hash, None, UrlRow { discovery, ..url.row })?;
+                }
+            }
+            self.events(slot, entry)?;
+        }
+        Ok((self.events >= FULL).then(|| self.taken()))
+    }
+
+    /// Notes what the next numbers of a log stand for. Returns the first of them.
+    fn note_numbers(&mut self, slot: Slot, urls: &[MentionedUrl]) -> usize {
+        let numbers = self.numbers.entry(slot).or_default();
+        let first = numbers.len();
+        numbers.extend(urls.iter().map(|url| xxh3_128(url.row.url.as_bytes())));
+        first
     }
 
     /// Ends the restoring. Returns the last batch, what divides the commits of the process from here on, and what each
@@ -112,9 +154,6 @@ impl SlotRestore {
             None => self.add(hash, is_own.then_some(slot), row)?,
         };
         self.encoder.note_mention(slot, UrlId(place as u32), id);
-        if let Some(number) = self.numbers.get_mut(&slot).and_then(|numbers| numbers.get_mut(place)) {
-            *number = id;
-        }
         self.events += 1;
         Ok(())
     }
@@ -172,9 +211,19 @@ impl SlotRestore {
         Discovery { referrer: path.referrer.and_then(|page| self.url(slot, page).ok()), ..path }
     }
 
-    fn url(&self, slot: Slot, number: UrlId) -> Result<UrlId, ClusterError> {
-        let id = self.numbers.get(&slot).and_then(|numbers| numbers.get(number.index())).copied();
-        id.filter(|id| id.0 < u32::MAX)
+    /// Returns what finds a URL by its text. Nothing can be restored after it.
+    pub fn take_known(&mut self) -> impl Fn(&str) -> Option<UrlId> + use<> {
+        let known = std::mem::take(&mut self.known);
+        move |url| known.get(&xxh3_128(url.as_bytes())).copied()
+    }
+
+    /// Returns the URL that the log of a slot has by this number.
+    ///
+    /// # Errors
+    /// [`ClusterError::Damaged`] if the log has not mentioned it so far.
+    pub fn url(&self, slot: Slot, number: UrlId) -> Result<UrlId, ClusterError> {
+        let hash = self.numbers.get(&slot).and_then(|numbers| numbers.get(number.index()));
+        hash.and_then(|hash| self.known.get(hash).copied())
             .ok_or_else(|| ClusterError::Damaged(format!("the log of slot {} names URL {number} too early", slot.0)))
     }
 }

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use crate::dust::ListedRule;
-use crate::frontier::{EmbeddedFrontier, HeldBack, Prediction};
-use crate::model::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
+use crate::frontier::{self, EmbeddedFrontier, HeldBack, Prediction};
+use crate::model::{
+    Batch, Deferral, Exclusion, FrontierCounts, HostRow, Mailed, Outcome, PageLine, Requeue, Totals, UrlId, UrlRow,
+    UrlState,
+};
 use crate::pipeline::{PipelineError, StopReason, unleased_line};
 use crate::store::{LastDepth, Store, StoreReader};
 
-use super::CrawlError;
 use super::queue_status::RestingOrigin;
 use super::url_log::StoredUrls;
+use super::{CrawlError, restore};
 
 /// The result of a crawl.
 #[derive(Debug)]
@@ -45,6 +48,36 @@ pub struct CrawlEnding {
     pub failed_seeds: Vec<(String, String)>,
     /// In a crawl that was stopped: origins that rest although URLs of theirs are queued, the longest rest first.
     pub resting: Vec<RestingOrigin>,
+}
+
+/// Completes a folder that was made from a crawl of several processes: takes in the links that were on their way between
+/// them and, if the crawl is over, writes the lines of URLs that were never fetched.
+pub fn finish_folder(
+    options: frontier::Options,
+    store: &mut Store,
+    crawl: &str,
+    mail: Vec<Mailed>,
+    is_over: bool,
+) -> Result<(), CrawlError> {
+    let reader = store.reader();
+    let (frontier, _) = restore::frontier(options, &reader, crawl)?;
+    frontier.deliver(mail)?;
+    let changes = frontier.take_changes();
+    let queued = changes.adopted.into_iter().filter(|(_, row)| row.state == UrlState::Queued);
+    let mut requeued = changes.requeued;
+    requeued.extend(queued.map(|(url, row)| Requeue { url, discovery: row.discovery }));
+    let totals = store.mark().totals;
+    let mark = store.commit(Batch {
+        urls: changes.urls,
+        requeued,
+        shortened: changes.shortened,
+        links: changes.links,
+        counterparts: changes.counterparts,
+        totals,
+        ..Batch::default()
+    })?;
+    frontier.committed(mark.urls);
+    if is_over { Unfetched::finish(store, &reader, &frontier).map(drop) } else { Ok(()) }
 }
 
 /// URLs that were seen and not fetched.

@@ -63,7 +63,7 @@ use crate::pipeline::{PipelineError, ReferenceCrawlsError};
 use crate::store::Error as StoreError;
 
 pub use conditional_fetch::ArchivedPages;
-pub use finish::CrawlEnding;
+pub use finish::{CrawlEnding, finish_folder};
 #[cfg(feature = "browser")]
 pub use headless_fetch::HeadlessOptions;
 pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};

@@ -103,6 +103,15 @@ impl Archive {
         body(&read_record(file, &path, location)?, &path)
     }
 
+    /// Copies the first bytes of a file of another archive into this one. Returns its number here.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if it is shorter or has another name than the files of this program, [`Error::Io`].
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code))]
+    pub(crate) fn import(&self, from: &Path, name: &str, bytes: u64) -> Result<u32> {
+        locked(&self.state).files.import(from, name, bytes)
+    }
+
     pub(crate) fn sync(&self) -> Result<(u32, u64)> {
         locked(&self.state).files.sync()
     }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::model::{CommitMark, WarcLocation};
@@ -104,6 +105,33 @@ impl WarcFiles {
         }
         self.reached = (serial, offset);
         Ok(locations)
+    }
+
+    /// Copies the first bytes of a file of another archive into this one. Returns its number here.
+    pub(crate) fn import(&mut self, from: &Path, name: &str, bytes: u64) -> Result<u32> {
+        self.close_growing()?;
+        let serial = self.next_serial;
+        let parts = name.strip_suffix(".warc.gz").map(|name| name.splitn(4, '-').collect::<Vec<_>>());
+        let Some([prefix, date, _, host]) = parts.as_deref().and_then(|parts| <[&str; 4]>::try_from(parts).ok()) else {
+            return Err(Error::corrupt(from.display().to_string(), "its name is not one of this program"));
+        };
+        let name = format!("{prefix}-{date}-{serial:05}-{host}.warc.gz");
+        let to = self.folder.join(&name);
+        fs::create_dir_all(&self.folder).map_err(|error| Error::io("create", &self.folder, error))?;
+        let failed = |error| Error::io("copy", from, error);
+        let mut source = File::open(from).map_err(failed)?;
+        let mut copy = File::create(&to).map_err(|error| Error::io("create", &to, error))?;
+        let copied = io::copy(&mut Read::take(&mut source, bytes), &mut copy).map_err(failed)?;
+        if copied < bytes {
+            let reason = format!("it ends after {copied} of {bytes} bytes");
+            return Err(Error::corrupt(from.display().to_string(), reason));
+        }
+        copy.sync_all().map_err(|error| Error::io("sync", &to, error))?;
+        self.sync_folder()?;
+        self.names.insert(serial, name);
+        self.next_serial = serial + 1;
+        self.reached = (serial, bytes);
+        Ok(serial)
     }
 
     /// Makes appended bytes durable. Returns the last written file and its length.

@@ -15,6 +15,8 @@ pub mod flags;
 mod folder;
 mod foreign_flags;
 mod front_help;
+#[cfg(feature = "cluster")]
+mod gather;
 mod help;
 mod key_sets;
 pub mod usage;
@@ -36,6 +38,8 @@ pub use folder::{
     ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ManArguments, ReindexArguments,
     ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
 };
+#[cfg(feature = "cluster")]
+pub use gather::GatherArguments;
 pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice, TextKind};
 #[cfg(feature = "cluster")]
 pub use worker::WorkerArguments;
@@ -72,6 +76,9 @@ pub enum Command {
     #[cfg(feature = "cluster")]
     /// Take part in a crawl that several workers share over PostgreSQL
     Worker(Box<WorkerArguments>),
+    #[cfg(feature = "cluster")]
+    /// Make an ordinary output folder from a crawl that workers shared
+    Gather(GatherArguments),
     /// Show the status of a crawl, running or ended
     Status(StatusArguments),
     /// List clusters of duplicates and the page to keep of each

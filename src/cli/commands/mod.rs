@@ -10,6 +10,8 @@ mod demo;
 mod eval;
 mod explain;
 mod export;
+#[cfg(feature = "cluster")]
+mod gather;
 mod man;
 mod reindex;
 mod report;
@@ -33,6 +35,8 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Crawl(arguments)) => crawl::run_command(&arguments, host),
         #[cfg(feature = "cluster")]
         Some(Command::Worker(arguments)) => worker::run(&arguments, host),
+        #[cfg(feature = "cluster")]
+        Some(Command::Gather(arguments)) => gather::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),

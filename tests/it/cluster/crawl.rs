@@ -136,6 +136,15 @@ impl SharedCrawl {
         }
     }
 
+    /// Gathers the crawl into a folder, which must be sound. Returns its name.
+    fn gather(&self) -> PathBuf {
+        let folder = self.place.path("gathered");
+        let url = self.servers.url();
+        self.place.run(["gather", &url, "--cluster-name", self.name, "-o"]).args([&folder]).finish().expect_code(0);
+        self.place.run(["verify"]).args([&folder]).finish().expect_code(0);
+        folder
+    }
+
     /// Checks that no page was asked for twice.
     fn assert_asked_once(&self) {
         let asked = self.web.asked();
@@ -185,6 +194,18 @@ async fn three_workers_crawl_each_page_once() {
     let lines = crawl.audit().await;
     crawl.assert_as_planned(&lines);
     crawl.assert_asked_once();
+
+    let folder = crawl.gather();
+    let gathered = crate::invariants::lines(&folder);
+    for (url, line) in &lines {
+        assert_eq!(outcome(&gathered[url]), outcome(line));
+        assert_eq!(gathered[url].get("duplicate_of"), line.get("duplicate_of"));
+    }
+    let exported = crawl.place.path("pages.jsonl");
+    crawl.place.run(["export"]).args([&folder]).args(["-o"]).args([&exported]).finish().expect_code(0);
+    let texts = std::fs::read_to_string(exported).unwrap();
+    assert_eq!(texts.lines().count(), with_outcome(&lines, "stored").len());
+    crawl.place.run(["report"]).args([&folder]).finish().expect_code(0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -240,6 +261,14 @@ async fn a_limit_of_pages_holds_for_all_workers_together() {
     let lines = crawl.audit().await;
     let is_page = |line: &&Value| outcome(line) == "stored" || outcome(line).ends_with("-duplicate");
     assert_eq!(lines.values().filter(is_page).count(), 77);
+
+    // One process goes on where they stopped, with the links that were on their way between them.
+    let folder = crawl.gather();
+    let run = crawl.place.run(["--max-pages=1000", "-c8", "--allow-private", "--progress=none", "-o"]).args([&folder]);
+    let flags = OF_THE_CRAWL.iter().filter(|flag| !flag.starts_with("--slots") && !flag.starts_with("--lease"));
+    run.args(flags).args(["--matching=best"]).finish().expect_code(0);
+    crawl.assert_as_planned(&crate::invariants::lines(&folder));
+    crawl.place.run(["verify"]).args([&folder]).finish().expect_code(0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -81,7 +81,10 @@ impl Vocabulary {
     ///
     /// Returns its counts, ascending by id; its new terms, in the order of their ids; and the order of its terms, by
     /// id. Counts of a term that occurs twice are added.
-    pub(super) fn intern_page(
+    ///
+    /// # Errors
+    /// If the terms are more than 32-bit numbers can name.
+    pub fn intern_page(
         &mut self,
         page: Vec<TermCounts>,
         mut order: TermOrder,
