@@ -8,8 +8,9 @@
 //! |---|---|---|
 //! | none | [`model`], [`focus`] | the values that the rooms exchange; how pages compare with a topic |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
-//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `objects`, `pipeline`, `crawl` | the crawler as a library |
+//! | `crawl` | `documents`, `dust`, `frontier`, `fetch`, `store`, `objects`, `pipeline`, `crawl` | the crawler as a library |
 //! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
+//! | `pdf` | in `documents` | the text of PDF |
 //! | `s3` | in `objects` | exports to S3, inputs from there |
 //! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
@@ -25,7 +26,7 @@
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
-//! detect  focus  frontier  fetch  store  objects
+//! detect  documents  focus  frontier  fetch  store  objects
 //! index  similarity  html_writer  pagetext  dust
 //! model  seeded
 //! ```
@@ -62,6 +63,8 @@ pub mod headless;
 pub mod cluster;
 #[cfg(feature = "crawl")]
 pub mod crawl;
+#[cfg(feature = "crawl")]
+pub mod documents;
 #[cfg(feature = "crawl")]
 pub mod dust;
 #[cfg(feature = "crawl")]

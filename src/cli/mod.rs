@@ -33,6 +33,7 @@ mod log;
 mod monitor;
 mod next_step;
 mod output_dir;
+mod own_program;
 pub mod progress;
 #[cfg(test)]
 mod reference;
@@ -66,6 +67,7 @@ use errors::{CliError, exit};
 use host::Host;
 
 pub use host::RunHandle;
+pub use own_program::set_own_program;
 
 /// Runs the program: parses the arguments, runs the command, returns the exit code.
 pub fn main() -> ExitCode {

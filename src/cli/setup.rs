@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::cli::args::ReadDocumentArguments;
 use crate::cli::config::http_values::Proxy;
 use crate::cli::config::schema::{self, Key};
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::Source;
 use crate::cli::config::value_enums::{self, Noarchive, Obedience};
 use crate::cli::errors::CliError;
+use crate::cli::own_program::OwnProgram;
 use crate::cli::seeds::Seeds;
 use crate::model::{Detector, Normalizer, Relevance};
-use crate::{crawl, detect, fetch, frontier, index, pagetext, store};
+use crate::{crawl, detect, documents, fetch, frontier, index, pagetext, store};
 
 /// Returns the setup of a crawl. Reads the file of synonyms if one is needed.
 pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::CrawlSetup, CliError> {
@@ -25,6 +27,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::CrawlSe
         crawl: crawl::Options { engine: engine(settings)?, ..crawl_options(settings) },
         frontier: frontier_options(settings),
         render: render_options(settings, &detect)?,
+        documents: document_options(settings)?,
         detect,
         against: None,
         archived: None,
@@ -86,6 +89,34 @@ pub(super) fn reject_headless(settings: &Settings) -> Result<(), CliError> {
     }
     let message = format!("{}: this build cannot render pages", settings.source("browser.mode"));
     Err(CliError::usage(message).with_hint("build with --features browser, or use --page-source static"))
+}
+
+/// Returns the media types of pages: with `--pdf`, PDF is one.
+pub(super) fn accepted_types(settings: &Settings) -> Vec<String> {
+    let documents = documents::PDF_TYPES.iter().filter(|_| settings.pdf.read).map(|name| (*name).to_owned());
+    settings.http.accept_types.iter().cloned().chain(documents).collect()
+}
+
+/// Returns how PDF is read, if it is.
+pub(super) fn document_options(settings: &Settings) -> Result<Option<documents::Options>, CliError> {
+    if !settings.pdf.read {
+        return Ok(None);
+    }
+    let source = settings.source("pdf.read");
+    if cfg!(not(feature = "pdf")) {
+        return Err(CliError::usage(format!("{source}: this build cannot read PDF")).with_hint(
+            "build with --features pdf, or leave it out; --accept-type application/pdf keeps PDF without text",
+        ));
+    }
+    let limits = documents::Limits {
+        memory: settings.pdf.memory.0,
+        time: settings.pdf.timeout,
+        text: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
+    };
+    let OwnProgram { program, mut arguments } = OwnProgram::find()
+        .map_err(|error| CliError::usage(format!("{source}: the program does not find itself: {error}")))?;
+    arguments.extend(ReadDocumentArguments::for_limits(&limits));
+    Ok(Some(documents::Options { program, arguments, limits }))
 }
 
 /// Returns the options of the page reader. Reads the file of synonyms if one is needed.
@@ -333,7 +364,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         max_retry_after: http.max_retry_after,
         max_body: usize::try_from(http.max_body.0).unwrap_or(usize::MAX),
         max_header: usize::try_from(http.max_header.0).unwrap_or(usize::MAX),
-        accept_types: http.accept_types.clone(),
+        accept_types: accepted_types(settings),
         insecure: http.insecure,
         ca_file: http.ca_file.clone(),
         http1_only: http.http1_only,

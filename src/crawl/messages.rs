@@ -8,7 +8,8 @@ use url::Url;
 use crate::fetch::Robots;
 use crate::focus::Appraisal;
 use crate::model::{
-    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Normalizer, PageContent, RobotsRow, Unchanged,
+    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Normalizer, PageContent, RobotsRow, TextError,
+    Unchanged,
 };
 use crate::pipeline::{Letter, RenderedPage, RequestCounts};
 
@@ -37,6 +38,10 @@ pub(super) struct FetchedPage {
     pub body_digest: Digest,
     /// The digest as the archive and `pages.jsonl` spell it.
     pub payload_digest: String,
+    /// Text that was read from a document.
+    pub document_text: Option<String>,
+    /// Why a document has no text, or a part of it only.
+    pub text_error: Option<TextError>,
     /// If the page is unchanged: where its body is archived, and the answer as it was received.
     pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
     /// Its relevance and that of its links, in a focused crawl.
@@ -50,12 +55,14 @@ pub(super) struct FetchedPage {
 impl FetchedPage {
     /// A page that is not yet compared with anything.
     pub fn new(fetched: Arc<Fetched>, content: RenderedPage) -> Self {
-        let RenderedPage { rendered, body_digest, payload_digest } = content;
+        let RenderedPage { rendered, body_digest, payload_digest, document_text, text_error } = content;
         Self {
             fetched,
             rendered,
             body_digest,
             payload_digest,
+            document_text,
+            text_error,
             unchanged: None,
             appraisal: None,
             is_off_topic: false,

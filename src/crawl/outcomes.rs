@@ -178,6 +178,7 @@ impl LeaseOutcomes {
             renews,
             kind: page.rendered.kind,
             text_digest: page.rendered.text_digest,
+            document_text: page.document_text,
             is_noarchive: page.rendered.robots.noarchive,
             fetched: page.fetched,
             row: None,
@@ -355,6 +356,7 @@ impl LeaseOutcomes {
         let mut line = self.line(lease, outcome, judged)?;
         pipeline::add_answer(&mut line, &page.fetched);
         pipeline::add_page(&mut line, &page.rendered);
+        pipeline::add_document(&mut line, page.document_text.is_some(), page.text_error);
         line.page_source = page.is_headless.then(|| "browser".to_owned());
         line.digest = Some(page.payload_digest.clone());
         line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());

@@ -7,8 +7,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use crate::fetch::{Fetcher, RobotsAnswer, no_text};
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{CanonicalUrl, Fetched, Normalizer};
-use crate::pagetext::PageReader;
-use crate::pipeline::{RequestCounts, Stop, render_page};
+use crate::pipeline::{ContentReader, RequestCounts, Stop, render_page};
 
 use super::messages::{DispatchMessage, FetchedPage};
 use super::url_log::StoredUrls;
@@ -23,7 +22,7 @@ pub(super) struct Stopped;
 /// Fetches and renders pages.
 pub(super) struct PageFetch {
     pub fetcher: Fetcher,
-    pub renderer: Arc<PageReader>,
+    pub renderer: Arc<ContentReader>,
     pub normalizer: Normalizer,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     /// Limits the long pages that are rendered at the same time.
@@ -68,9 +67,9 @@ impl PageFetch {
     /// Renders a page. An error says why that failed.
     ///
     /// A short page is rendered in this task, because a second thread would cost more than it saves. A long
-    /// one is rendered on a blocking thread.
+    /// one, and a document, are rendered on a blocking thread.
     pub async fn render(&self, fetched: Arc<Fetched>) -> Result<FetchedPage, String> {
-        let content = if fetched.body.len() <= SHORT {
+        let content = if fetched.body.len() <= SHORT && !self.renderer.is_document(&fetched) {
             // Other tasks run first: they wake threads that render, too.
             tokio::task::yield_now().await;
             render_page(&self.renderer, &fetched)?

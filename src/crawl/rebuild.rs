@@ -12,13 +12,16 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::Decider;
+use crate::documents::Readers;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
     Batch, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normalizer, OutcomeKind,
     OutcomeRow, PageContent, PageId, PageLine, PageRow, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::PageReader;
-use crate::pipeline::{PageRecords, RenderedPage, compared_digest, group_of, page_input, render_page, restore_decider};
+use crate::pipeline::{
+    ContentReader, PageRecords, RenderedPage, compared_digest, group_of, page_input, render_page, restore_decider,
+};
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
@@ -73,7 +76,10 @@ pub fn rebuild(
         frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?.0,
         crawl: identity.crawl.clone(),
         options: setup.crawl,
-        renderer: PageReader::new(setup.render, setup.normalizer.clone()),
+        renderer: ContentReader::new(
+            PageReader::new(setup.render, setup.normalizer.clone()),
+            setup.documents.map(Readers::new),
+        ),
         normalizer: setup.normalizer,
         decider,
         store,
@@ -101,7 +107,7 @@ struct Rebuilder {
     crawl: String,
     frontier: EmbeddedFrontier<StoredUrls>,
     decider: Decider<PageRecords>,
-    renderer: PageReader,
+    renderer: ContentReader,
     normalizer: Normalizer,
     store: Store,
     batch: Batch,

@@ -11,13 +11,14 @@ use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::detect;
+use crate::documents::{self, Readers};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
 use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, Sequence};
 use crate::pagetext::{self, PageReader};
 use crate::pipeline::{
-    ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, Letter, ReferenceCrawls, SharedDecider, SharedLog, Stop,
-    StopReason, restore_decider, snapshot_signature,
+    ArchivePolicy, ContentReader, DecisionStage, HostStats, IndexSnapshots, Letter, ReferenceCrawls, SharedDecider,
+    SharedLog, Stop, StopReason, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
@@ -74,6 +75,8 @@ pub struct CrawlSetup {
     pub frontier: frontier::Options,
     pub fetch: fetch::Options,
     pub render: pagetext::Options,
+    /// Who reads PDF, if anybody does.
+    pub documents: Option<documents::Options>,
     pub detect: detect::Options,
     /// Pages of earlier crawls, to compare with.
     pub against: Option<Arc<ReferenceCrawls>>,
@@ -124,7 +127,7 @@ pub struct Crawl {
     fetcher: Fetcher,
     resting: Vec<RestingOrigin>,
     paused: PauseSwitch,
-    renderer: Arc<PageReader>,
+    renderer: Arc<ContentReader>,
     normalizer: Normalizer,
     archived: Option<Arc<ArchivedPages>>,
     focus: Option<FocusOptions>,
@@ -178,7 +181,10 @@ impl Crawl {
             fetcher,
             resting,
             paused: PauseSwitch::default(),
-            renderer: Arc::new(PageReader::new(setup.render, setup.normalizer.clone())),
+            renderer: Arc::new(ContentReader::new(
+                PageReader::new(setup.render, setup.normalizer.clone()),
+                setup.documents.map(Readers::new),
+            )),
             normalizer: setup.normalizer,
             archived: setup.archived,
             focus: setup.focus,
@@ -279,10 +285,11 @@ impl Crawl {
     async fn focus_filter(&mut self) -> Result<Option<FocusFilter>, CrawlError> {
         let Some(options) = &self.focus else { return Ok(None) };
         let topic =
-            topic::determine(options, &self.fetcher, &self.renderer, &self.normalizer, &mut self.stage.hosts).await?;
+            topic::determine(options, &self.fetcher, self.renderer.pages(), &self.normalizer, &mut self.stage.hosts)
+                .await?;
         let Some(folder) = self.stage.decider.folder() else { return Ok(None) };
         let focus = topic::restore(topic, &self.store.reader(), &folder.decider)?;
-        Ok(Some(FocusFilter { focus, least: options.least, renderer: self.renderer.clone() }))
+        Ok(Some(FocusFilter { focus, least: options.least, renderer: self.renderer.pages().clone() }))
     }
 
     /// Starts the parts and waits until all have ended.
@@ -302,7 +309,7 @@ impl Crawl {
             (self.options.engine != Engine::Frontier).then(|| Arc::new(ExternalEngine::new(changed.clone())));
         let committer = Committer {
             archive: self.store.archive(),
-            reader: self.options.keep_text.then(|| self.renderer.clone()),
+            reader: self.options.keep_text.then(|| self.renderer.pages().clone()),
             store: self.store,
             shared: self.log,
             frontier: self.frontier.clone(),

@@ -23,6 +23,7 @@ fn options() -> Option<Options> {
         text_field: "text".to_owned(),
         keep_columns: vec!["a.b".to_owned()],
         max_body: MOST,
+        reads_pdf: false,
         normalizer,
     })
 }

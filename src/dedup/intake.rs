@@ -9,8 +9,8 @@ use crate::model::{
     UrlRow, UrlState, capture_key,
 };
 use crate::pipeline::{
-    DecidedPage, DecisionStage, NamedOriginal, PipelineError, RenderedPage, SealedBatch, add_answer, add_page,
-    outcome_of, page_input, unleased_line,
+    DecidedPage, DecisionStage, NamedOriginal, PipelineError, RenderedPage, SealedBatch, add_answer, add_document,
+    add_page, outcome_of, page_input, unleased_line,
 };
 
 use super::input::RowSource;
@@ -132,6 +132,7 @@ impl Intake {
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if let Some(Ok(read)) = &arrival.read {
             add_page(&mut line, &read.rendered);
+            add_document(&mut line, read.document_text.is_some(), read.text_error);
             line.digest = Some(read.payload_digest.clone());
         }
         let put = match (judged, arrival.read) {
@@ -140,6 +141,7 @@ impl Intake {
                 capture: arrival.capture,
                 page,
                 text_digest: read.rendered.text_digest,
+                document_text: read.document_text,
                 is_noarchive: read.rendered.robots.noarchive,
                 fetched: arrival.fetched.clone(),
                 row,

@@ -10,12 +10,13 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::{self, DeciderStats};
+use crate::documents::{self, Readers};
 use crate::fetch::{absent_page, no_text};
 use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, capture_key, split_capture_key};
 use crate::pagetext::PageReader;
 use crate::pipeline::{
-    ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, ReferenceCrawls,
-    StopReason, commit_all, render_page, restore_decider, snapshot_signature,
+    ArchivePolicy, CommitProgress, ContentReader, DecisionStage, IndexSnapshots, LiveStats, PipelineError,
+    ReferenceCrawls, StopReason, commit_all, render_page, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
@@ -40,6 +41,8 @@ pub struct DedupSetup {
     /// Pages of earlier crawls, to compare with.
     pub against: Option<Arc<ReferenceCrawls>>,
     pub renderer: PageReader,
+    /// Who reads PDF, if anybody does.
+    pub documents: Option<documents::Options>,
     /// Media types that are pages.
     pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
     /// Memory limit of the index in bytes; `None` for no limit.
@@ -165,6 +168,7 @@ pub struct DedupEnding {
 /// A run whose state is restored.
 pub struct Dedup {
     setup: DedupSetup,
+    reader: ContentReader,
     store: Store,
     intake: Intake,
     /// Captures that an earlier run has committed.
@@ -215,7 +219,7 @@ enum Done {
 impl Dedup {
     /// Resumes the run in `store`, or begins one. Cost: reads all URLs in the store, and the records since the last
     /// index snapshot.
-    pub fn open(setup: DedupSetup, store: Store, identity: &Identity) -> Result<Self, PipelineError> {
+    pub fn open(mut setup: DedupSetup, store: Store, identity: &Identity) -> Result<Self, PipelineError> {
         let reader = store.reader();
         let against = setup.against.clone();
         let (decided, covered) = restore_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
@@ -238,7 +242,9 @@ impl Dedup {
             waiting: Vec::new(),
             commits: None,
         };
-        Ok(Self { setup, store, intake, known, names })
+        let documents = setup.documents.take().map(Readers::new);
+        let reader = ContentReader::new(setup.renderer.clone(), documents);
+        Ok(Self { setup, reader, store, intake, known, names })
     }
 
     /// Returns a view of the run for other threads.
@@ -340,7 +346,7 @@ impl Dedup {
         sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
         tally: &mut InputCounts,
     ) -> Result<(), PipelineError> {
-        let Self { setup, store, intake, .. } = self;
+        let Self { setup, reader: pages, store, intake, .. } = self;
         let archive = store.archive();
         std::thread::scope(|scope| {
             let (commits, batches) = sync_channel(0);
@@ -348,7 +354,8 @@ impl Dedup {
             let progress = intake.stage.progress.clone();
             let reader = setup.keep_text.then_some(&setup.renderer);
             let committer = scope.spawn(move || commit_all(store, (&archive, reader), None, batches, &progress, drop));
-            let judged = pipe(setup, bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
+            let judged =
+                pipe((setup, pages), bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
             intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             // If the committer has failed, the decision stage stopped only because of that.
@@ -518,7 +525,7 @@ fn ignored_kind(file: &IgnoredFile) -> String {
 
 /// Reads, sifts and renders the input, and passes it to `take` in order.
 fn pipe(
-    setup: &DedupSetup,
+    (setup, reader): (&DedupSetup, &ContentReader),
     bytes: &AtomicU64,
     stop: &ReadingStop<'_>,
     mut sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
@@ -530,7 +537,7 @@ fn pipe(
         for _ in 0..renderers {
             let (inlet, work) = sync_channel(WAITING);
             let (done, outlet) = sync_channel(WAITING);
-            scope.spawn(move || render_all(setup, &work, &done));
+            scope.spawn(move || render_all((setup, reader), &work, &done));
             inlets.push(inlet);
             outlets.push(outlet);
         }
@@ -555,7 +562,7 @@ fn pipe(
     })
 }
 
-fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>) {
+fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Work>, done: &SyncSender<Done>) {
     for work in work {
         let result = match work {
             Work::Note(note) => Done::Note(note),
@@ -566,7 +573,7 @@ fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>
                     && absent_page(&fetched).is_none()
                     && (setup.accepts)(&fetched.media_type())
                     && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| render_page(&setup.renderer, &fetched));
+                let read = is_page.then(|| render_page(reader, &fetched));
                 Done::Answer(InputPage { fetched, row, capture, read }, renews)
             }
         };

@@ -23,7 +23,7 @@ impl Contents {
 
     /// Returns the archived page of a line; `None` if its body is not archived.
     ///
-    /// A duplicate may have a record without a body.
+    /// A duplicate may have a record without a body. A document is the text that was read from it.
     pub fn page(&mut self, line: &PageLine) -> Result<Option<Fetched>> {
         let (Some(file), Some(offset)) = (&line.warc_file, line.warc_offset) else { return Ok(None) };
         let record = self.archive.record(file, offset)?;
@@ -36,7 +36,13 @@ impl Contents {
                 reason: format!("no response of {}", line.url),
             }
         })?;
-        Ok(Some(page))
+        if line.text_from.is_none() {
+            return Ok(Some(page));
+        }
+        Ok(Some(match self.archive.kept_text(file, offset)? {
+            Some(text) => as_plain_text(page, text),
+            None => page,
+        }))
     }
 
     /// Returns the texts of a page whose host repeats these blocks; `None` if it is not text.
@@ -53,4 +59,10 @@ impl Contents {
     pub fn source(&self, page: &Fetched) -> Option<String> {
         self.renderer.reading(page).map(|reading| reading.source.into_owned())
     }
+}
+
+/// Returns a document as the text that was read from it.
+fn as_plain_text(document: Fetched, text: String) -> Fetched {
+    let headers = vec![("Content-Type".to_owned(), b"text/plain; charset=utf-8".to_vec())];
+    Fetched { headers, body: text.into_bytes(), ..document }
 }

@@ -109,7 +109,10 @@ impl ExportRow {
             lang_detected: language.map(|language| language.code.to_owned()),
             lang_confidence: language.map(|language| (language.confidence * 1e3).round() / 1e3),
             license,
-            html: columns.html.then(|| page.and_then(|page| contents.source(page))),
+            // The source of a PDF is no text.
+            html: columns
+                .html
+                .then(|| page.filter(|_| line.text_from.is_none()).and_then(|page| contents.source(page))),
             ..Self::of(line)
         })
     }

@@ -179,6 +179,10 @@ pub struct Totals {
     pub probes: u64,
     /// Pages recognized as soft 404s.
     pub soft_404s: u64,
+    /// PDFs whose text was read.
+    pub documents: u64,
+    /// PDFs without text, or with a part of it only, by the reason.
+    pub text_errors: BTreeMap<String, u64>,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Links that are not http or https URLs.

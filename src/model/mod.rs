@@ -22,6 +22,7 @@ mod page_line;
 mod put_page;
 mod rest;
 mod slot;
+mod text_error;
 mod url_id;
 
 pub use batch::{
@@ -37,6 +38,7 @@ pub use page_line::{EarlierVerdict, ErrorLine, PageLine, Revision, SampledPredic
 pub use put_page::{PutPage, RowName, Unchanged};
 pub use rest::{Rest, RestOf, RestRow};
 pub use slot::{Mailed, MailedReferrer, OwnSlots, Slot, SlotMap};
+pub use text_error::TextError;
 pub use url_id::UrlId;
 
 pub use neardup::model::*;

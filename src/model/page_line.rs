@@ -71,6 +71,12 @@ pub struct PageLine {
     /// `browser` if the body is the document after its scripts ran, not the bytes of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_source: Option<String>,
+    /// `pdf` if the text was read from a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_from: Option<String>,
+    /// Why a PDF has no text, or a part of it only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_error: Option<String>,
     /// Digest of the body, as in the WARC record (`sha1:` and base 32).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

@@ -23,7 +23,7 @@ pub struct PutPage {
     pub original: Option<(String, Option<i64>)>,
     /// Whether the archive keeps the body of a duplicate too.
     pub keep_body: bool,
-    /// The text of a near-duplicate, if it is kept and the body is not.
+    /// The text of a document, or of a near-duplicate whose text is kept and the body is not.
     pub text: Option<String>,
     /// The archived response of an earlier crawl, if the page has not changed since.
     pub unchanged: Option<Unchanged>,

@@ -68,10 +68,7 @@ impl SealedBatch {
         let Self { mut batch, lines, mut puts, .. } = self;
         let mut locations = Vec::with_capacity(puts.len());
         for (row, page) in &mut puts {
-            let is_kept = matches!(page.verdict, Verdict::NearDuplicate { .. }) && !page.keep_body;
-            if let Some(reader) = reader.filter(|_| is_kept) {
-                page.text = reader.reading(&*page.fetched).map(|reading| reading.text);
-            }
+            page.text = archived_text(page, reader);
             let location = archive.put_page(page)?;
             batch.pages[*row].location = location;
             locations.push(location);
@@ -90,6 +87,17 @@ impl SealedBatch {
     pub fn is_full(&self) -> bool {
         self.batch.pages.len() >= PAGES || self.bytes >= BYTES || self.urls >= URLS
     }
+}
+
+/// Returns the text that the archive keeps of a page: that of a document beside its body, and that of a near-duplicate
+/// in place of its body, if there is a `reader` of it.
+fn archived_text(page: &mut PutPage, reader: Option<&PageReader>) -> Option<String> {
+    let of_document = page.text.take();
+    if page.keep_body || page.verdict.is_unique() {
+        return of_document;
+    }
+    let reader = reader.filter(|_| matches!(page.verdict, Verdict::NearDuplicate { .. }))?;
+    of_document.or_else(|| Some(reader.reading(&*page.fetched)?.text))
 }
 
 #[cfg(test)]

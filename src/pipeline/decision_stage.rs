@@ -46,6 +46,8 @@ pub(crate) struct DecidedPage {
     pub body_digest: Digest,
     pub payload_digest: String,
     pub text_digest: Option<Digest>,
+    /// Text that was read from a document: the archive keeps it beside the body.
+    pub document_text: Option<String>,
     /// Whether the page says `noarchive`.
     pub is_noarchive: bool,
     pub judged: Judged,
@@ -320,7 +322,7 @@ impl DecisionStage {
             verdict: judged.verdict,
             original: decided.original.map(|original| (original.url, original.fetched_at)),
             keep_body: self.policy.keep_duplicates,
-            text: None,
+            text: decided.document_text,
             unchanged,
         })
     }
@@ -335,6 +337,7 @@ impl DecisionStage {
         put: Option<PutPage>,
     ) -> Result<(), PipelineError> {
         self.hosts.add_outcome(origin, outcome);
+        self.hosts.add_document(&line);
         let building = &mut self.building;
         building.urls += 1;
         building.batch.outcomes.push(OutcomeRow { url, kind: outcome.kind() });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::fetch::Traffic;
-use crate::model::{Exclusion, HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
+use crate::model::{Exclusion, HostRow, Outcome, OutcomeKind, PageLine, RobotsRow, Totals};
 
 /// Requests to one origin, to be counted.
 #[derive(Clone, Debug)]
@@ -61,6 +61,17 @@ impl HostStats {
         *host.outcomes.entry(kind).or_default() += 1;
         if let Outcome::Failed { class, .. } = outcome {
             *host.failures.entry(*class).or_default() += 1;
+        }
+    }
+
+    /// Counts what came of a document, once.
+    pub fn add_document(&mut self, line: &PageLine) {
+        if line.revised.is_some() {
+            return;
+        }
+        self.totals.documents += u64::from(line.text_from.is_some());
+        if let Some(error) = &line.text_error {
+            *self.totals.text_errors.entry(error.clone()).or_default() += 1;
         }
     }
 

@@ -24,6 +24,7 @@
 
 mod batch;
 mod commit;
+mod content_reader;
 mod decision_stage;
 mod displaced_page;
 mod error;
@@ -50,6 +51,7 @@ pub use stop::{Stop, StopReason};
 
 pub(crate) use batch::SealedBatch;
 pub(crate) use commit::{CommitProgress, commit_all};
+pub(crate) use content_reader::ContentReader;
 pub(crate) use decision_stage::{ArchivePolicy, DecidedPage, DecisionStage, group_of};
 pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
@@ -57,6 +59,6 @@ pub(crate) use live_stats::LiveStats;
 pub use live_stats::RecentUrl;
 pub(crate) use named_original::{NamedOriginal, OriginalLinks};
 pub(crate) use page_decider::PageDecider;
-pub(crate) use page_lines::{add_answer, add_page, leased_line, outcome_of, unleased_line};
+pub(crate) use page_lines::{add_answer, add_document, add_page, leased_line, outcome_of, unleased_line};
 pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};
 pub(crate) use restore::restore_decider;

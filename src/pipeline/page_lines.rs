@@ -4,7 +4,7 @@ use url::Url;
 
 use crate::detect::dd::Band;
 use crate::model::{
-    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlId, UrlRow, Verdict, shown_url,
+    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, TextError, UrlId, UrlRow, Verdict, shown_url,
 };
 
 /// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
@@ -80,6 +80,12 @@ pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);
     line.provenance = Some(rendered.provenance.clone());
+}
+
+/// Adds what came of reading a document. `has_text` tells that its text was read.
+pub(crate) fn add_document(line: &mut PageLine, has_text: bool, error: Option<TextError>) {
+    line.text_from = has_text.then(|| "pdf".to_owned());
+    line.text_error = error.map(|error| error.name().to_owned());
 }
 
 /// Returns the line of `errors.jsonl`, if the URL failed.

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, Sequence, digest_of_part};
-use crate::pagetext::PageReader;
+use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, Sequence, TextError, digest_of_part};
 use crate::store::payload_digest;
 
+use super::content_reader::{ContentReader, ReadContent};
 use super::group_of;
 
 /// A rendered page with the digests of its body.
@@ -15,17 +15,22 @@ pub(crate) struct RenderedPage {
     pub body_digest: Digest,
     /// The digest as the archive and `pages.jsonl` spell it.
     pub payload_digest: String,
+    /// Text that was read from a document, line by line.
+    pub document_text: Option<String>,
+    /// Why a document has no text, or a part of it only.
+    pub text_error: Option<TextError>,
 }
 
 /// Renders a page. A panic in a parser becomes this page's failure: a renderer keeps no state of a page that a
 /// panic could leave half done.
-pub(crate) fn render_page(renderer: &PageReader, page: &Fetched) -> Result<RenderedPage, String> {
+pub(crate) fn render_page(reader: &ContentReader, page: &Fetched) -> Result<RenderedPage, String> {
     let rendered = catch_unwind(AssertUnwindSafe(|| {
-        let mut rendered = Box::new(renderer.render(page));
+        let ReadContent { mut rendered, document_text, text_error } = reader.read(page);
         if page.truncated {
             rendered.text_digest = None;
         }
-        RenderedPage { rendered, body_digest: Digest::of(&page.body), payload_digest: payload_digest(&page.body) }
+        let (body_digest, payload_digest) = (Digest::of(&page.body), payload_digest(&page.body));
+        RenderedPage { rendered, body_digest, payload_digest, document_text, text_error }
     }));
     rendered.map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));

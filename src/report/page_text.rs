@@ -1,6 +1,6 @@
 //! The text of pages from the archive.
 //!
-//! Stored pages are archived with their bodies, near-duplicates with their text unless the crawl ran with `--keep-text
+//! Stored pages are archived with their bodies, documents with their text beside them, near-duplicates with their text unless the crawl ran with `--keep-text
 //! off`. The text is the one that exports have.
 
 use std::path::Path;
@@ -18,6 +18,8 @@ pub(super) struct ArchivedAt {
     offset: u64,
     /// The media type with the encoding.
     content_type: String,
+    /// Whether the text was read from a document, and is kept beside it.
+    is_document: bool,
 }
 
 impl ArchivedAt {
@@ -29,6 +31,7 @@ impl ArchivedAt {
             file: line.warc_file.clone()?,
             offset: line.warc_offset?,
             content_type: format!("{kind}; charset={charset}"),
+            is_document: line.text_from.is_some(),
         })
     }
 }
@@ -49,8 +52,8 @@ impl PageTexts {
     /// Returns the text of a page; `None` if the archive has none.
     pub fn text(&mut self, at: &ArchivedAt) -> Option<String> {
         let record = self.archive.record(&at.file, at.offset).ok()?;
-        if record.kind() != "response" {
-            return self.archive.duplicate_text(&at.file, at.offset).ok()?;
+        if record.kind() != "response" || at.is_document {
+            return self.archive.kept_text(&at.file, at.offset).ok()?;
         }
         let page = Fetched {
             url: at.address.clone(),

@@ -20,7 +20,7 @@ use super::warc_reader::{WarcReader, WarcRecord};
 ///
 /// | page | records | location |
 /// |---|---|---|
-/// | unique | `response`, `request` | of the response |
+/// | unique | `response`, `request`, and a `metadata` with its text if it is a document | of the response |
 /// | unique, unchanged since an earlier generation | `revisit` | of the response there |
 /// | has the bytes of an archived page | `revisit` | of the revisit |
 /// | any other duplicate | `metadata`, and a second one with its text if that is kept | of the first |
@@ -135,7 +135,11 @@ impl Archive {
         let (id, fetched) = (page.page, &*page.fetched);
         let original = page.original.as_ref().map(|(url, _)| url.as_str());
         let digest = page.payload_digest.as_str();
-        let in_full = || vec![Draft::response(id, fetched, digest), Draft::request(id, fetched)];
+        let in_full = || {
+            let mut drafts = vec![Draft::response(id, fetched, digest), Draft::request(id, fetched)];
+            drafts.extend(page.text.as_deref().map(|text| Draft::text(id, fetched, Kind::Response, text)));
+            drafts
+        };
         if page.verdict.is_unique() {
             return Ok(match &page.unchanged {
                 Some(unchanged) => vec![Draft::unchanged(id, fetched, digest, unchanged)],
@@ -151,7 +155,7 @@ impl Archive {
             (Some(of), Some((url, fetched_at))) => Draft::revisit(id, fetched, digest, of, (url, *fetched_at)),
             _ => Draft::duplicate(id, fetched, &page.verdict, original, false),
         }];
-        drafts.extend(page.text.as_deref().map(|text| Draft::text(id, fetched, text)));
+        drafts.extend(page.text.as_deref().map(|text| Draft::text(id, fetched, Kind::Metadata, text)));
         Ok(drafts)
     }
 

@@ -5,8 +5,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{Error, Result};
-use super::warc::TEXT_LINE;
+use super::warc::{Kind, TEXT_LINE};
 use super::warc_reader::{WarcReader, WarcRecord, WarcRecordError};
+
+/// Most records between a page's record and that of its text.
+const MOST_BETWEEN: usize = 1;
 
 /// Reads records of a crawl's archive. Keeps one file open.
 pub struct ArchiveReader {
@@ -45,20 +48,24 @@ impl ArchiveReader {
         Ok(WarcReader::new(self.file(name, offset)?, offset))
     }
 
-    /// Returns the text of a duplicate whose metadata record is at this offset; `None` if it was not kept.
+    /// Returns the text that the archive keeps of the duplicate or document whose record is at this offset; `None` if it
+    /// keeps none.
     ///
     /// # Errors
-    /// As [`ArchiveReader::record`], for the metadata record.
-    pub fn duplicate_text(&mut self, name: &str, offset: u64) -> Result<Option<String>> {
+    /// As [`ArchiveReader::record`], for the record at the offset.
+    pub fn kept_text(&mut self, name: &str, offset: u64) -> Result<Option<String>> {
         let mut records = self.records_from(name, offset)?;
         let first = match records.next() {
             Some(Ok(record)) => record,
             Some(Err(error)) => return Err(Error::corrupt(name, error)),
             None => return Err(Error::corrupt(name, format!("it ends before offset {offset}"))),
         };
-        let is_text = |record: &WarcRecord| record.field("WARC-Refers-To") == first.field("WARC-Record-ID");
-        let next = records.next().and_then(std::result::Result::ok).filter(|next| is_text(next));
-        let block = next.and_then(|record| String::from_utf8(record.block).ok());
+        let is_text = |record: &WarcRecord| {
+            record.kind() == Kind::Text.name() && record.field("WARC-Refers-To") == first.field("WARC-Record-ID")
+        };
+        // The request of a response stands between them.
+        let mut behind = records.by_ref().take(MOST_BETWEEN + 1).map_while(std::result::Result::ok);
+        let block = behind.find(is_text).and_then(|record| String::from_utf8(record.block).ok());
         let line = |line: &str| Some(line.strip_prefix(TEXT_LINE)?.strip_prefix(": ")?.to_owned());
         let lines = |block: String| block.split_terminator("\r\n").map(line).collect::<Option<Vec<String>>>();
         Ok(block.and_then(lines).map(|lines| lines.join("\n")))

@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Request,
     Revisit,
     Metadata,
-    /// The text of a duplicate: a second `metadata` record.
+    /// The text of a duplicate or a document: a `metadata` record behind the other.
     Text,
 }
 
@@ -207,11 +207,11 @@ impl<'a> Draft<'a> {
         Self { head: fields(&lines), ..draft }
     }
 
-    /// Creates the record of a duplicate's text (section 6.6), behind its metadata record: a field for each line, since
-    /// programs that index an archive take metadata of another type for a page.
-    pub(crate) fn text(page: PageId, fetched: &Fetched, text: &str) -> Self {
+    /// Creates the record of the text of a duplicate or a document (section 6.6), behind the record `of` it: a field for
+    /// each line, since programs that index an archive take metadata of another type for a page.
+    pub(crate) fn text(page: PageId, fetched: &Fetched, of: Kind, text: &str) -> Self {
         let draft = Self::of_page(Kind::Text, page, fetched)
-            .with("WARC-Refers-To", Kind::Metadata.id_of(page))
+            .with("WARC-Refers-To", of.id_of(page))
             .with("Content-Type", "application/warc-fields");
         let lines: Vec<(&str, &str)> = text.split('\n').map(|line| (TEXT_LINE, line)).collect();
         Self { head: fields(&lines), ..draft }

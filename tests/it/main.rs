@@ -79,6 +79,7 @@ mod crowd;
 mod dashboard;
 mod dedup;
 mod docs;
+mod documents;
 mod dust;
 mod endless;
 mod evaluation;

@@ -162,6 +162,11 @@ impl Running {
         assert!(sent.success(), "kill -{name}");
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its stderr so far.
     pub fn stderr(&self) -> String {
         let [_, stderr] = self.texts();

@@ -10,6 +10,8 @@ use ndcrawl::cli::errors::CliError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::program::tell_own_program;
+
 /// A run of `crawl` or `dedup`.
 #[pyclass(frozen, module = "ndcrawl._native")]
 pub(crate) struct NativeRun {
@@ -25,7 +27,8 @@ type Joined = (u8, Option<String>, Option<String>, Option<String>);
 #[pymethods]
 impl NativeRun {
     #[new]
-    fn new(arguments: Vec<OsString>) -> PyResult<Self> {
+    fn new(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Self> {
+        tell_own_program(py);
         let handle = RunHandle::default();
         let run = handle.clone();
         let thread = std::thread::Builder::new().name("ndcrawl".to_owned());

@@ -70,7 +70,7 @@ pub struct JudgingKeys;
 
 impl KeySet for JudgingKeys {
     fn keys() -> Vec<&'static Key> {
-        const BESIDE: [&str; 2] = ["http.max_body", "http.accept_types"];
+        const BESIDE: [&str; 3] = ["http.max_body", "http.accept_types", "pdf.read"];
         let is_wanted = |key: &&Key| {
             let is_of_judging = is_of_near_duplicates(key) && key.name != "dedup.links";
             is_of_judging || key.name.starts_with("out.") || key.name.starts_with("log.") || BESIDE.contains(&key.name)

@@ -19,6 +19,7 @@ mod front_help;
 mod gather;
 mod help;
 mod key_sets;
+mod read_document;
 pub mod usage;
 mod value_enums;
 #[cfg(feature = "cluster")]
@@ -40,6 +41,7 @@ pub use folder::{
 };
 #[cfg(feature = "cluster")]
 pub use gather::GatherArguments;
+pub use read_document::ReadDocumentArguments;
 pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice, TextKind};
 #[cfg(feature = "cluster")]
 pub use worker::WorkerArguments;
@@ -120,6 +122,9 @@ pub enum Command {
     },
     /// Print the manual page
     Man(ManArguments),
+    /// Read PDF from stdin; the program starts itself with this
+    #[command(hide = true)]
+    ReadDocument(ReadDocumentArguments),
 }
 
 #[cfg(test)]

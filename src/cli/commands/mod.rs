@@ -13,6 +13,7 @@ mod export;
 #[cfg(feature = "cluster")]
 mod gather;
 mod man;
+mod read_document;
 mod reindex;
 mod report;
 mod rules;
@@ -52,5 +53,6 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Config(command)) => config::run(&command),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man(arguments)) => man::run(&arguments),
+        Some(Command::ReadDocument(arguments)) => read_document::run(&arguments),
     }
 }

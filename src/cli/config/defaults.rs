@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::config::schema;
 use crate::cli::config::settings::{
-    Browser, Dashboard, Dedup, Dust, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope,
+    Browser, Dashboard, Dedup, Dust, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Pdf, Politeness, Render, Scope,
     Security, Settings,
 };
 use crate::cli::config::units::Size;
@@ -96,6 +96,7 @@ fn blank() -> Settings {
             max_requests: 0,
             max_bytes: Size(0),
         },
+        pdf: Pdf { read: false, timeout: zero, memory: Size(0) },
         normalise: Normalise { strip_params: vec![], max_url_length: 0 },
         render: Render { parser: Default::default(), stemming: Default::default() },
         dedup: Dedup {

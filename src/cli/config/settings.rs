@@ -41,6 +41,7 @@ pub struct Settings {
     pub http: Http,
     pub security: Security,
     pub browser: Browser,
+    pub pdf: Pdf,
     pub normalise: Normalise,
     pub render: Render,
     pub dedup: Dedup,
@@ -143,6 +144,15 @@ pub struct Browser {
     pub timeout: Duration,
     pub max_requests: u32,
     pub max_bytes: Size,
+}
+
+/// Reading of PDF.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Pdf {
+    pub read: bool,
+    pub timeout: Duration,
+    pub memory: Size,
 }
 
 /// URL normalization.
@@ -348,6 +358,7 @@ mod tests {
         engine = "frontier"
         scope.kind = "host"
         browser.mode = "static"
+        pdf.read = false
         normalise.strip_params = ["utm_*","gclid","fbclid","jsessionid","phpsessid"]
         render.parser = "fast"
         render.stemming = "same"

@@ -80,6 +80,8 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
         redirected: outcome(OutcomeKind::Redirected),
         excluded: outcome(OutcomeKind::Excluded) + ending.frontier.excluded,
         soft_404s: ending.totals.soft_404s,
+        documents: ending.totals.documents,
+        text_errors: ending.totals.text_errors.clone(),
         failed: outcome(OutcomeKind::Failed),
         deferred: ending.deferred.values().sum(),
         links_skipped: ending.saved.values().sum(),

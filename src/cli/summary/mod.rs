@@ -2,16 +2,19 @@
 
 pub(crate) mod build;
 mod costs;
+mod documents;
 mod sites;
 #[cfg(test)]
 mod tests;
 mod text;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
 pub use costs::{HostSkippingCost, PredictionCost, SkippingCost};
+pub(crate) use documents::documents_text;
 pub use sites::{FailedSeed, FailingSite, SiteSummary, SlowSite};
 
 /// The summary of a crawl.
@@ -46,6 +49,10 @@ pub struct Summary {
     pub excluded: u64,
     /// Of these, soft 404s.
     pub soft_404s: u64,
+    /// PDFs whose text was read.
+    pub documents: u64,
+    /// PDFs without text, or with a part of it only, by the reason.
+    pub text_errors: BTreeMap<String, u64>,
     /// URLs that failed.
     pub failed: u64,
     /// URLs seen and not fetched.

@@ -35,6 +35,8 @@ fn summary() -> Summary {
         redirected: 30,
         excluded: 12_000,
         soft_404s: 9,
+        documents: 40,
+        text_errors: BTreeMap::from([("empty".to_owned(), 3), ("encrypted".to_owned(), 1)]),
         failed: 3,
         deferred: 2033,
         links_skipped: 420,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::sites::{self, MOST_ROWS, and_more};
-use super::{PredictionCost, SkippingCost, Summary};
+use super::{PredictionCost, SkippingCost, Summary, documents_text};
 use crate::cli::colors::{Tone, toned};
 use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
@@ -106,6 +106,7 @@ impl Summary {
             0 => String::new(),
             pages => format!("{} decided again after more of their host was known\n", counted(pages, "page", "pages")),
         };
+        let documents = documents_text(self.documents, &self.text_errors);
         let unmatched = match self.links_unmatched {
             0 => String::new(),
             links => format!(
@@ -116,7 +117,8 @@ impl Summary {
         };
         let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
         let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
-        let text = format!("{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}");
+        let text =
+            format!("{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{documents}{revised}");
         text.lines().map(|line| wrapped(line, width)).collect()
     }
 

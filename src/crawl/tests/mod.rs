@@ -50,6 +50,7 @@ fn setup(seeds: &[CanonicalUrl]) -> CrawlSetup {
             ..fetch::Options::default()
         },
         render: pagetext::Options::default(),
+        documents: None,
         detect: detect::Options::default(),
     }
 }

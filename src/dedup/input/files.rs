@@ -270,6 +270,7 @@ pub(super) mod tests {
             text_field: "text".to_owned(),
             keep_columns: Vec::new(),
             max_body: 10_000,
+            reads_pdf: false,
             normalizer: Normalizer::default(),
         }
     }

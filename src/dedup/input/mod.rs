@@ -63,6 +63,8 @@ pub struct Options {
     pub keep_columns: Vec<String>,
     /// Longest decoded body in bytes. Longer bodies are truncated.
     pub max_body: usize,
+    /// Whether files that hold PDF are pages.
+    pub reads_pdf: bool,
     /// Brings URLs into canonical form.
     pub normalizer: Normalizer,
 }
@@ -201,6 +203,7 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
     let encoding = TextEncoding::of(&first);
     let text = encoding.decoded(&first);
     let format = match format::format(&text, Path::new(&file.place)) {
+        Format::Unknown("application/pdf") if options.reads_pdf => Format::Page("application/pdf"),
         Format::Unknown("text") => csv::separator(&text, options).map_or(Format::Unknown("text"), Format::Csv),
         format => format,
     };

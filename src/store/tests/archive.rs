@@ -106,7 +106,7 @@ fn the_text_of_a_duplicate_comes_back_if_it_was_kept() {
     store.commit(Default::default()).unwrap();
     store.close().unwrap();
     let mut reader = ArchiveReader::new(folder.path());
-    let mut text = |(file, offset): &(String, u64)| reader.duplicate_text(file, *offset).unwrap();
+    let mut text = |(file, offset): &(String, u64)| reader.kept_text(file, *offset).unwrap();
     let texts = [&kept, &without, &behind].map(&mut text);
     assert_eq!(texts, [Some("the pages\n\u{e4}".to_owned()), None, Some("other".to_owned())]);
 }

@@ -109,13 +109,15 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let (store, opened) = opened.map_err(opening_error)?;
     output_dir::compare(settings, &opened, against.as_deref())?;
     let options = setup::crawl_options(settings);
-    let accept_types = settings.http.accept_types.clone();
+    let accept_types = setup::accepted_types(settings);
+    let documents = setup::document_options(settings)?;
     let bytes = inputs.bytes;
     let setup = DedupSetup {
         input,
         detect,
         against,
         renderer,
+        documents,
         accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
         index_memory: options.index_memory,
         snapshot_after: options.snapshot_after,
@@ -145,6 +147,7 @@ fn input_options(
         text_field: arguments.text_field.clone(),
         keep_columns: arguments.keep_columns.clone(),
         max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
+        reads_pdf: settings.pdf.read,
         normalizer: normalizer.clone(),
     })
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
 use crate::cli::format::{byte_size, counted, duplicate_rate, percent, thousands};
+use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::dedup::{DedupEnding, InputReport, SameUrl};
@@ -76,6 +77,7 @@ impl DedupSummary<'_> {
             "damaged": tally.damaged, "ignored_files": self.ignored_files(), "ignored": ignored, "same_url": self.same_url.name(),
             "inputs": tally.inputs.opened, "inputs_with_pages": tally.inputs.fruitful,
             "poor_inputs": tally.inputs.poor, "poor": inputs,
+            "documents": ending.totals.documents, "text_errors": ending.totals.text_errors,
             "bytes": tally.bytes, "stopped": ending.reason != StopReason::Finished,
             "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": self.seconds(),
             "pages_per_second": self.rate().0, "megabytes_per_second": self.rate().1,
@@ -131,6 +133,7 @@ impl DedupSummary<'_> {
             let pages = counted(ending.totals.revised, "page", "pages");
             text += &format!("{pages} decided again after more of their host was known\n");
         }
+        text += &documents_text(ending.totals.documents, &ending.totals.text_errors);
         text += &self.poor_inputs();
         let out = self.settings.out.dir.display().to_string();
         text += &format!("\nResults: {}\n", terminal_safe(&out));

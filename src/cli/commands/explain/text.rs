@@ -159,6 +159,8 @@ impl Explanation {
         if line.truncated {
             parts.push("truncated".to_owned());
         }
+        parts.extend(line.text_from.as_deref().map(|_| "text read from PDF".to_owned()));
+        parts.extend(line.text_error.as_deref().map(|reason| text_error(reason).to_owned()));
         if !line.robots.is_empty() {
             parts.push(format!("marked {}", terminal_safe(&line.robots.join(", "))));
         }
@@ -219,6 +221,21 @@ fn excluded(reason: &str) -> &'static str {
         "off-topic" => "its relevance to the topic is below --focus-min; its links were followed",
         "sitemap" => "a sitemap: read for its links only",
         _ => "excluded by a rule",
+    }
+}
+
+fn text_error(reason: &str) -> &'static str {
+    match reason {
+        "encrypted" => "without text: it is encrypted",
+        "not-pdf" => "without text: the server calls it PDF, and it is none",
+        "damaged" => "without text: its structure cannot be read (a body that --max-body cut has none)",
+        "empty" => "without text: its pages are pictures, such as those of a scanner, or its fonts tell no characters",
+        "cut" => "the text is cut at --max-body",
+        "memory" => "without text: the reader wanted more memory than pdf.memory",
+        "time" => "without text: the reader took longer than pdf.timeout",
+        "crashed" => "without text: the reader ended before it answered (see the log)",
+        "not-started" => "without text: the reader could not be started (see the log)",
+        _ => "without text",
     }
 }
 

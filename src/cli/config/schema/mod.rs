@@ -8,6 +8,7 @@ mod dedup;
 mod focus;
 mod http;
 mod output;
+mod pdf;
 mod politeness;
 mod scope;
 
@@ -253,6 +254,7 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
         politeness::KEYS,
         http::KEYS,
         browser::KEYS,
+        pdf::KEYS,
         scope::NORMALISE,
         dedup::RENDER,
     ];
