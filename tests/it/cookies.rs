@@ -150,6 +150,8 @@ fn a_file_that_cannot_be_used_is_refused_before_anything_is_written() {
         let run = crawl(&place, &web).finish().expect_code(2);
         assert!(run.stderr.contains(&format!("--cookie-file: {told}")), "{}", run.stderr);
         assert!(!run.stderr.contains("hidden"), "{}", run.stderr);
+        let planned = crawl(&place, &web).args(["--dry-run"]).finish().expect_code(2);
+        assert_eq!(planned.stderr, run.stderr);
     }
     fs::remove_file(place.path("cookies.txt")).unwrap();
     let run = crawl(&place, &web).finish().expect_code(2);

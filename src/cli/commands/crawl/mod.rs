@@ -10,6 +10,7 @@ use crate::cli::args::usage::similar_command;
 use crate::cli::args::{Arguments, CrawlArguments};
 use crate::cli::config::Settings;
 use crate::cli::config::value_enums::LogLevel;
+use crate::cli::cookie_file;
 use crate::cli::errors::CliError;
 use crate::cli::host::Host;
 use crate::cli::log;
@@ -43,6 +44,8 @@ pub(super) fn run_command(arguments: &CrawlArguments, host: &Host) -> Result<u8,
         log::begin(&settings)?;
         return run(&settings, seeds, arguments.run, &runtime()?, host);
     }
+    // What would stop the crawl is told now.
+    cookie_file::read(&settings)?;
     if arguments.run.json {
         return print(&format!("{}\n", dry_run::plan_json(&settings, &seeds)));
     }
