@@ -12,6 +12,7 @@
 //! | [`dataset`] | a folder of Parquet files with a card | `datasets.load_dataset`, the Hugging Face Hub |
 //! | [`markdown`] | a folder with a file of Markdown per page | editors, search engines, models |
 //! | [`warc`] | the archived records of the selected pages, with a CDXJ index | warcio, fastwarc, pywb |
+//! | [`warc_shards`] | the same in a folder of files of a size, with one index | warcio, pywb |
 //! | [`wacz`] | the same in one file with its index and the list of pages | replayweb.page, py-wacz |
 //! | [`cdxj`] | a CDXJ index of the crawl's own archive | pywb |
 //! | [`rates`] | duplicate rates by host as CSV | spreadsheets |
@@ -43,6 +44,8 @@ mod sorting;
 mod surt;
 mod wacz;
 mod warc;
+mod warc_file;
+mod warc_shards;
 
 pub use cdxj::cdxj;
 pub use columns::TextColumns;
@@ -62,3 +65,4 @@ pub use shards::{ShardFormat, shards};
 pub use surt::surt;
 pub use wacz::wacz;
 pub use warc::warc;
+pub use warc_shards::warc_shards;

@@ -1,20 +1,18 @@
 //! Exports the archived records of selected pages as a WARC file.
 
-use std::io::{self, Read, Write};
 use std::path::Path;
 
-use flate2::bufread::GzDecoder;
 use url::Url;
 
 use crate::model::PageLine;
-use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
+use crate::store::{self, ArchiveReader, WarcRecord};
 
-use super::error::{ExportError, Result};
-use super::index::CdxEntry;
-use super::jsonl::{Compression, ZSTD_LEVEL};
+use super::error::Result;
+use super::jsonl::Compression;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::sorting::ExternalSort;
+use super::warc_file::WarcFile;
 
 /// Copies the records of the selected pages after a new `warcinfo` record: each in a gzip member, as in the archive, in
 /// a zstd frame, or as it is.
@@ -27,71 +25,62 @@ use super::sorting::ExternalSort;
 pub fn warc(
     source: ExportSource<'_>,
     compression: Compression,
-    mut output: Output,
+    output: Output,
     index: Option<Output>,
 ) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut archive = ArchiveReader::new(source.folder);
-    let name = file_name(output.path());
+    let mut selected = SelectedRecords::new(source.folder);
     let mut sorting = ExternalSort::default();
-    let first = warcinfo_member(&crawl_name(source.folder)?, &name, &INFO);
-    write(&mut output, &first, compression)?;
-    source.each(&mut counts, |line, counts| {
-        let records = records(&mut archive, &line)?;
-        let (Some(first), Some(last), Some(file)) = (records.first(), records.last(), &line.warc_file) else {
-            counts.count_body(&line, false);
-            return Ok(());
-        };
-        counts.count_body(&line, first.kind() == "response");
-        let length = last.offset + last.length - first.offset;
-        let members = archive.member(file, first.offset, length)?;
-        let (mut rest, offset) = (&members[..], output.bytes());
-        for (number, record) in records.iter().enumerate() {
-            let (member, others) = rest.split_at((record.length as usize).min(rest.len()));
-            rest = others;
-            write(&mut output, member, compression)?;
-            if let (0, Some(entry)) = (number, CdxEntry::of(first)) {
-                sorting.add(entry.at(output.bytes() - offset, offset, &name).line())?;
-            }
-        }
-        Ok(())
+    let mut file = WarcFile::create(output, compression, &crawl_name(source.folder)?)?;
+    source.each(&mut counts, |line, counts| match selected.of(&line, counts)? {
+        Some(page) => file.add(&page, &mut sorting),
+        None => Ok(()),
     })?;
-    if let Some(mut index) = index {
-        sorting.write(|line| index.write_all(line.as_bytes()).map_err(|error| index.error(error)))?;
-        index.finish()?;
+    if let Some(index) = index {
+        write_index(sorting, index)?;
     }
-    counts.bytes = output.finish()?;
+    counts.bytes = file.finish()?;
     Ok(counts)
 }
 
-/// Writes a record, which is in a gzip member.
-fn write(output: &mut Output, member: &[u8], compression: Compression) -> Result<()> {
-    let written = match compression {
-        Compression::Gzip => output.write_all(member),
-        Compression::None => io::copy(&mut GzDecoder::new(member), output).map(drop),
-        Compression::Zstd => frame(member).and_then(|frame| output.write_all(&frame)),
-    };
-    written.map_err(|source| ExportError::Write { path: output.path().to_owned(), source })
+/// Writes the lines of an index in their order.
+pub(super) fn write_index(lines: ExternalSort, mut index: Output) -> Result<()> {
+    lines.write(|line| std::io::Write::write_all(&mut index, line.as_bytes()).map_err(|error| index.error(error)))?;
+    index.finish().map(drop)
 }
 
-fn frame(member: &[u8]) -> io::Result<Vec<u8>> {
-    let mut record = Vec::new();
-    GzDecoder::new(member).read_to_end(&mut record)?;
-    let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
-    encoder.include_checksum(true)?;
-    encoder.set_pledged_src_size(Some(record.len() as u64))?;
-    encoder.write_all(&record)?;
-    encoder.finish()
+/// The records of a page, and their compressed bytes.
+pub(super) struct ArchivedRecords {
+    pub(super) records: Vec<WarcRecord>,
+    pub(super) members: Vec<u8>,
 }
 
-const INFO: [(&str, &str); 3] = [
-    ("software", concat!("ndcrawl/", env!("CARGO_PKG_VERSION"))),
-    ("format", "WARC file version 1.1"),
-    ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
-];
+/// Reads the records of selected pages from the archive.
+pub(super) struct SelectedRecords {
+    archive: ArchiveReader,
+}
+
+impl SelectedRecords {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { archive: ArchiveReader::new(folder) }
+    }
+
+    /// Returns the records of a page, and counts it; `None` if the archive has none.
+    pub(super) fn of(&mut self, line: &PageLine, counts: &mut ExportCounts) -> Result<Option<ArchivedRecords>> {
+        let records = records(&mut self.archive, line)?;
+        let (Some(first), Some(last), Some(file)) = (records.first(), records.last(), &line.warc_file) else {
+            counts.count_body(line, false);
+            return Ok(None);
+        };
+        counts.count_body(line, first.kind() == "response");
+        let length = last.offset + last.length - first.offset;
+        let members = self.archive.member(file, first.offset, length)?;
+        Ok(Some(ArchivedRecords { records, members }))
+    }
+}
 
 /// Returns the ID of the crawl in this folder.
-fn crawl_name(folder: &Path) -> Result<String> {
+pub(super) fn crawl_name(folder: &Path) -> Result<String> {
     let file = store::read_json_file(&folder.join("crawl.json"))?;
     let name = file.as_ref().and_then(|file| file["crawl"].as_str());
     Ok(name.unwrap_or("unknown").to_owned())

@@ -1,43 +1,40 @@
-//! Exports of a crawl, read back, also by common tools.
+//! Exports of a crawl: rows, texts, rates and what is selected.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ndcrawl::export::surt;
-use ndcrawl::store::{WarcReader, WarcRecord};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
 
-use crate::corpora;
+use crate::export_tools::script;
 use crate::foreign::{output, run};
-use crate::needs::{Program, PythonModule, has_all, has_for_part, skip, tool};
+use crate::needs::{Program, PythonModule, has_for_part};
 use crate::program::{Finished, Place};
 use crate::web::{Answer, Content, Web};
 
 /// The folder of a crawl of the demo site.
-fn demo() -> Place {
+pub fn demo() -> Place {
     let place = Place::new();
     place.run(["demo", "-q", "-o", "out"]).finish().expect_code(0);
     place
 }
 
-fn export(place: &Place, flags: &[&str]) -> Finished {
+pub fn export(place: &Place, flags: &[&str]) -> Finished {
     place.run(["export", "out"]).args(flags).finish()
 }
 
 /// The lines with one of these outcomes.
-fn lines_of(place: &Place, outcomes: &[&str]) -> Vec<Value> {
+pub fn lines_of(place: &Place, outcomes: &[&str]) -> Vec<Value> {
     let is_wanted = |line: &Value| outcomes.contains(&line["outcome"].as_str().unwrap());
     place.pages().into_iter().filter(is_wanted).collect()
 }
 
-fn objects(text: &str) -> Vec<Value> {
+pub fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -235,44 +232,6 @@ fn a_folder_of_markdown_has_a_file_for_each_page() {
 }
 
 #[test]
-fn a_warc_file_has_the_records_of_the_selected_pages_and_an_index_that_finds_them() {
-    let place = demo();
-    export(&place, &["--format", "warc", "-o", "a.warc.gz"]).expect_code(0);
-    let records: Vec<_> =
-        WarcReader::new(File::open(place.path("a.warc.gz")).unwrap(), 0).map(Result::unwrap).collect();
-    let kinds = |kind: &str| records.iter().filter(|record| record.kind() == kind).count();
-    let stored = lines_of(&place, &["stored"]);
-    assert_eq!((records[0].kind(), kinds("warcinfo")), ("warcinfo", 1));
-    assert_eq!(
-        (kinds("response"), kinds("request"), records.len()),
-        (stored.len(), stored.len(), stored.len() * 2 + 1)
-    );
-    let digests: Vec<_> = records.iter().filter_map(|record| record.field("WARC-Payload-Digest")).collect();
-    assert_eq!(digests, stored.iter().map(|line| line["digest"].as_str().unwrap()).collect::<Vec<_>>());
-
-    let index = fs::read_to_string(place.path("a.cdxj")).unwrap();
-    assert!(index.lines().is_sorted());
-    assert_eq!(index.lines().count(), stored.len());
-    for line in index.lines() {
-        let fields: Value = serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
-        let offset: u64 = fields["offset"].as_str().unwrap().parse().unwrap();
-        let record = records.iter().find(|record| record.offset == offset).unwrap();
-        assert_eq!(record.field("WARC-Target-URI"), fields["url"].as_str());
-        assert_eq!(record.length.to_string(), fields["length"].as_str().unwrap());
-    }
-
-    export(&place, &["--format", "warc", "--outcome", "all", "-o", "all.warc.gz"]).expect_code(0);
-    // The texts of near-duplicates are the crawl's own.
-    let is_text = |record: &WarcRecord| record.kind() == "metadata" && record.block.starts_with(b"text: ");
-    let count = |path: &Path| {
-        let records = WarcReader::new(File::open(path).unwrap(), 0).map(Result::unwrap);
-        records.filter(|record| !is_text(record)).count()
-    };
-    let own = fs::read_dir(place.path("out/warc")).unwrap().map(|file| count(&file.unwrap().path())).sum::<usize>();
-    assert_eq!(count(&place.path("all.warc.gz")), own);
-}
-
-#[test]
 fn rates_add_up_to_the_crawl() {
     let place = demo();
     let told = export(&place, &["--format", "csv", "-o", "-"]).expect_code(0);
@@ -397,122 +356,6 @@ fn a_reader_may_leave_early() {
 }
 
 #[test]
-fn a_wacz_file_is_valid_and_holds_the_pages() {
-    let place = demo();
-    let told = export(&place, &["-o", "pages.wacz"]).expect_code(0);
-    let stored = lines_of(&place, &["stored"]);
-    assert!(told.stdout.starts_with(&format!("{} pages, ", stored.len())), "{}", told.stdout);
-    assert!(!place.path("pages.wacz.parts.open").exists());
-    let refused = export(&place, &["--format", "wacz", "-o", "-"]).expect_code(2);
-    assert!(refused.stderr.contains("not standard output"), "{}", refused.stderr);
-    // Our own reader finds the pages of its archive.
-    place.run(["dedup", "pages.wacz", "-o", "again", "--min-free", "0", "-q"]).finish().expect_code(0);
-    assert_eq!(crate::program::pages(&place.path("again")).len(), stored.len());
-    if has_for_part(&[Program("wacz")]) {
-        println!("{}", run(Command::new("wacz").args(["validate", "-f"]).arg(place.path("pages.wacz"))));
-    }
-}
-
-#[test]
-fn rows_may_be_cut_into_files_of_a_size() {
-    let place = demo();
-    let whole = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0).stdout;
-    for (format, folder, ending) in
-        [("jsonl", "lines", "jsonl"), ("jsonl", "packed.jsonl.gz", "jsonl.gz"), ("parquet", "tables", "parquet")]
-    {
-        let flags = ["--format", format, "-o", folder, "--shard-size", "8K"];
-        let told = export(&place, &flags).expect_code(0);
-        assert!(told.stdout.starts_with(&format!("{} pages, ", whole.lines().count())), "{}", told.stdout);
-        let mut paths: Vec<_> = fs::read_dir(place.path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        let names = paths.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
-        let expected = (0..paths.len()).map(|shard| format!("pages-{shard:05}-of-{:05}.{ending}", paths.len()));
-        assert_eq!(names.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-        // A compression holds more back than the demo has.
-        assert!(paths.len() > 1 || ending == "jsonl.gz", "{paths:?}");
-        match ending {
-            "parquet" => {
-                let rows = |path| {
-                    SerializedFileReader::new(File::open(path).unwrap()).unwrap().get_row_iter(None).unwrap().count()
-                };
-                assert_eq!(paths.iter().map(rows).sum::<usize>(), whole.lines().count());
-            }
-            "jsonl" => {
-                let read = |path| fs::read_to_string(path).unwrap();
-                assert!(paths.iter().map(read).collect::<String>() == whole);
-            }
-            _ => {
-                let mut text = String::new();
-                for path in &paths {
-                    flate2::read::GzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();
-                }
-                assert!(text == whole);
-            }
-        }
-        let refused = export(&place, &flags).expect_code(2);
-        assert!(refused.stderr.contains("there is something already"), "{}", refused.stderr);
-    }
-    for (flags, told) in [
-        (["--format", "warc", "--shard-size", "8K", "-o", "x"], "--shard-size is for"),
-        (["--format", "jsonl", "--shard-size", "8K", "-o", "-"], "--shard-size writes a folder"),
-    ] {
-        let refused = export(&place, &flags).expect_code(2);
-        assert!(refused.stderr.contains(told), "{}", refused.stderr);
-    }
-}
-
-/// Loads a data set folder with `datasets`.
-fn loaded(place: &Place, folder: &str) -> Value {
-    let mut load = script("dataset.py");
-    serde_json::from_str(&run(load.arg(place.path(folder)).arg(place.path("cache")))).unwrap()
-}
-
-#[test]
-fn a_data_set_folder_has_a_card_and_is_loaded_as_it_says() {
-    let place = demo();
-    let rows = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0).stdout;
-    let rows = objects(&rows);
-    let told = export(&place, &["--format", "dataset", "-o", "set", "--shard-size", "4K"]).expect_code(0);
-    assert!(told.stdout.starts_with(&format!("{} pages, ", rows.len())), "{}", told.stdout);
-    let mut names: Vec<String> = fs::read_dir(place.path("set/data"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    let expected = (0..names.len()).map(|shard| format!("train-{shard:05}-of-{:05}.parquet", names.len()));
-    assert_eq!(names, expected.collect::<Vec<_>>());
-    assert!(names.len() > 2, "{names:?}");
-    let card = fs::read_to_string(place.path("set/README.md")).unwrap();
-    for part in [
-        "---\nconfigs:",
-        "language:\n- \"de\"\n- \"en\"\n",
-        "- n<1K\n",
-        "| stored | ",
-        "| near-duplicate | ",
-        "| (none) | ",
-    ] {
-        assert!(card.contains(part), "{part}: {card}");
-    }
-    assert!(!place.path("set.open").exists());
-    let refused = export(&place, &["--format", "dataset", "-o", "set"]).expect_code(2);
-    assert!(refused.stderr.contains("set: there is something already"), "{}", refused.stderr);
-    let none = export(&place, &["--format", "dataset", "-o", "none", "--host", "nowhere.test"]).expect_code(0);
-    assert!(none.stderr.contains("note: no page was selected"), "{}", none.stderr);
-    assert!(place.path("none/data/train-00000-of-00001.parquet").exists());
-    export(&place, &["--format", "dataset", "-o", "texts", "--text", "main,full,markdown", "--html"]).expect_code(0);
-    if !has_for_part(&[PythonModule("datasets")]) {
-        return;
-    }
-    let found = loaded(&place, "set");
-    assert_eq!(found["rows"], rows.len());
-    assert_eq!((&found["told"], &found["as_told"]), (&found["rows"], &Value::from(true)), "{found}");
-    assert_eq!(found["urls"], rows.iter().map(|row| row["url"].clone()).collect::<Value>());
-    let texts: usize = rows.iter().filter_map(|row| row["text"].as_str()).map(|text| text.chars().count()).sum();
-    assert_eq!(found["texts"], texts);
-    assert_eq!(loaded(&place, "texts")["rows"], rows.len());
-}
-
-#[test]
 fn an_export_without_rows_is_a_table_with_its_columns() {
     let place = demo();
     let row = objects(&export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0).stdout).remove(0);
@@ -538,101 +381,4 @@ fn an_export_without_rows_is_a_table_with_its_columns() {
     if has_for_part(&[Program("warcio")]) {
         run(Command::new("warcio").arg("check").arg(place.path("none.warc.gz")));
     }
-}
-
-/// Python modules that the scripts of `tests/tools` import.
-const TOOLS: [(&str, &str); 8] = [
-    ("pyarrow", "pyarrow"),
-    ("duckdb", "duckdb"),
-    ("pandas", "pandas"),
-    ("datasets", "datasets"),
-    ("warcio", "warcio"),
-    ("fastwarc", "fastwarc"),
-    ("cdxj_indexer", "cdxj_indexer"),
-    ("surt", "surt"),
-];
-
-fn script(name: &str) -> Command {
-    let mut command = Command::new("python3");
-    command.arg(tool(name));
-    // The network must not be used.
-    command.env("HF_HUB_OFFLINE", "1").env("HF_DATASETS_OFFLINE", "1");
-    command
-}
-
-/// A crawl of real sites if possible, otherwise of the demo.
-fn crawled() -> Place {
-    corpora::crawl().unwrap_or_else(|reason| {
-        skip(&format!("real sites: {reason}; the demo's is taken"));
-        demo()
-    })
-}
-
-/// Unusual URLs with their sort-friendly keys (SURT).
-fn keys() -> String {
-    let urls = [
-        "http://www.example.com/",
-        "https://www2.example.co.uk:8443/A/B/?b=2&a=1&B",
-        "http://[::1]:81/",
-        "http://a.test//x///y/",
-        "http://a.test/%7Euser/%25%32%35",
-        "http://a.test/caf%C3%A9?q=%c3%a9+%26",
-        "http://a.test/a;jsessionid=1?PHPSESSID=0123456789abcdef0123456789abcdef&x=1",
-        "http://a.test/(S(0123456789abcdefghijklmn))/p.aspx",
-        "http://a.test/?cfid=1&cftoken=2&a",
-        "http://xn--bcher-kva.test/?%E4=%&&=x&a==",
-        "http://a.test/..%2f/x?a=1?b#c",
-        "http://www.www.test/?A=b;c|d\"'<>",
-    ];
-    urls.map(|url| format!("{url}\t{}\n", surt(url))).concat()
-}
-
-#[test]
-fn common_tools_read_the_exports() {
-    let found = TOOLS.iter().filter(|(module, _)| has_for_part(&[PythonModule(module)]));
-    let found: Vec<&str> = found.map(|(_, tool)| *tool).collect();
-    let place = crawled();
-    fs::create_dir(place.path("exports")).unwrap();
-    for (format, name, flags) in [
-        ("parquet", "pages.parquet", &[][..]),
-        ("parquet", "all.parquet", &["--outcome", "all", "--noarchive", "ignore", "--html"]),
-        ("jsonl", "pages.jsonl", &[]),
-        ("jsonl", "pages.jsonl.gz", &[]),
-        ("jsonl", "pages.jsonl.zst", &[]),
-        ("warc", "pages.warc.gz", &[]),
-        ("cdxj", "index.cdxj", &[]),
-        ("csv", "rates.csv", &[]),
-    ] {
-        let file = format!("exports/{name}");
-        export(&place, &[&["--format", format, "-o", &file], flags].concat()).expect_code(0);
-    }
-    if has_for_part(&[Program("python3")]) {
-        run(Command::new("python3").arg(tool("warc_check.py")).arg(place.path("exports/pages.warc.gz")));
-    }
-    if found.is_empty() {
-        return;
-    }
-    let keys = File::open(place.write("keys", &keys())).unwrap();
-    let mut read_back = script("read_back.py");
-    read_back.arg(place.path("out")).arg(place.path("exports")).args(&found).stdin(keys);
-    println!("{}", run(&mut read_back));
-}
-
-#[test]
-#[cfg_attr(not(has_pywb), ignore = "needs pywb")]
-fn pywb_replays_a_stored_page() {
-    if !has_all(&[PythonModule("pywb"), Program("pywb")]) {
-        return;
-    }
-    let place = crawled();
-    export(&place, &["--format", "warc", "-o", "pages.warc.gz"]).expect_code(0);
-    let mut replay = script("replay.py");
-    replay.arg(place.path("")).arg("pages");
-    // Without a browser the script requests the page over HTTP only.
-    if has_for_part(&[Program("chromium")]) {
-        replay.arg("chromium");
-    }
-    println!("{}", run(&mut replay));
-    export(&place, &["-o", "pages.wacz"]).expect_code(0);
-    println!("{}", run(script("replay.py").arg(place.path("")).arg("pages.wacz")));
 }

@@ -86,6 +86,8 @@ mod evaluation;
 mod exactness;
 mod explain;
 mod export;
+mod export_files;
+mod export_tools;
 mod focus;
 mod foreign;
 mod golden;
@@ -118,6 +120,7 @@ mod revision;
 mod rows;
 #[cfg(feature = "s3")]
 mod s3;
+mod s3_access;
 mod sampling;
 mod secure_web;
 mod sitemaps;

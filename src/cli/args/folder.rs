@@ -84,7 +84,7 @@ pub struct ExportArguments {
     /// parquet, jsonl, dataset: add the decoded source of each page as the field html
     #[arg(long)]
     pub html: bool,
-    /// dataset, and parquet and jsonl into a folder: begin another file when one has SIZE [default: 512M for dataset]
+    /// dataset, and parquet, jsonl and warc into a folder: begin another file when one has SIZE [default: 512M for dataset]
     #[arg(long, value_name = "SIZE")]
     pub shard_size: Option<Size>,
     /// csv: group pages by

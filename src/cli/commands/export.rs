@@ -38,6 +38,7 @@ fn default_file(format: ExportFormat, is_sharded: bool) -> &'static str {
     match format {
         ExportFormat::Parquet if is_sharded => "export/parquet",
         ExportFormat::Jsonl if is_sharded => "export/jsonl",
+        ExportFormat::Warc if is_sharded => "export/warc",
         ExportFormat::Parquet => "parquet/pages-00000.parquet",
         ExportFormat::Jsonl => "export/pages.jsonl",
         ExportFormat::Dataset => "dataset",
@@ -51,7 +52,7 @@ fn default_file(format: ExportFormat, is_sharded: bool) -> &'static str {
 
 /// Returns whether a format may be a folder of files of a size.
 fn can_be_sharded(format: ExportFormat) -> bool {
-    matches!(format, ExportFormat::Dataset | ExportFormat::Parquet | ExportFormat::Jsonl)
+    matches!(format, ExportFormat::Dataset | ExportFormat::Parquet | ExportFormat::Jsonl | ExportFormat::Warc)
 }
 
 /// Returns whether a format covers all outcomes by default.
@@ -93,21 +94,26 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
         .out
         .clone()
         .unwrap_or_else(|| arguments.dir.join(default_file(format, arguments.shard_size.is_some())));
-    if format == ExportFormat::Warc && !is_stdout(&file) {
+    if format == ExportFormat::Warc && arguments.shard_size.is_none() && !is_stdout(&file) {
         expect_own_index(&file)?;
     }
     if format == ExportFormat::Wacz && is_stdout(&file) {
         return Err(CliError::usage("--format wacz writes a file, not standard output").with_hint("give -o a file"));
     }
     if arguments.shard_size.is_some() && !can_be_sharded(format) {
-        return Err(CliError::usage("--shard-size is for --format dataset, parquet and jsonl")
-            .with_hint("leave it out; a crawl itself cuts its archive by --warc-size"));
+        return Err(CliError::usage("--shard-size is for --format dataset, parquet, jsonl and warc")
+            .with_hint("leave it out, or export --format warc: the files of a WACZ belong together"));
     }
     if matches!(format, ExportFormat::Dataset | ExportFormat::Markdown) || arguments.shard_size.is_some() {
         expect_free_folder(format, &file)?;
     }
+    let index = match (format, arguments.shard_size) {
+        (ExportFormat::Warc, None) => Some(index_of(&file)),
+        (ExportFormat::Warc, Some(_)) => Some(file.join("pages.cdxj")),
+        _ => None,
+    };
     match written(settings, arguments, format, &selection, &file) {
-        Ok(tally) => print_tally(settings, format, &file, tally),
+        Ok(tally) => print_tally(settings, format, (&file, index.as_deref()), tally),
         // A reader that has closed the pipe (`
         // head`) is not an error.
         Err(error) if is_stdout(&file) && error.write_kind() == Some(ErrorKind::BrokenPipe) => Ok(exit::FINISHED),
@@ -168,6 +174,9 @@ fn written(
             folder(file, |folder| export::dataset(source, columns(arguments), folder, size))
         }
         ExportFormat::Markdown => folder(file, |folder| export::markdown(source, folder)),
+        ExportFormat::Warc if let Some(size) = arguments.shard_size => {
+            folder(file, |folder| export::warc_shards(source, archive_compression(file), folder, size.0))
+        }
         ExportFormat::Warc => {
             let index = if is_stdout(file) { None } else { Some(output(&index_of(file))?) };
             export::warc(source, archive_compression(file), output(file)?, index)
@@ -311,7 +320,12 @@ fn bar(settings: &Settings) -> ProgressBar {
 }
 
 /// Prints what was written: on stdout, unless the data is there.
-fn print_tally(settings: &Settings, format: ExportFormat, file: &Path, tally: ExportCounts) -> Result<u8, CliError> {
+fn print_tally(
+    settings: &Settings,
+    format: ExportFormat,
+    (file, index): (&Path, Option<&Path>),
+    tally: ExportCounts,
+) -> Result<u8, CliError> {
     let quiet = settings.progress_mode() == ProgressMode::None;
     let warn = |count: u64, what: &str| {
         if count > 0 && !quiet {
@@ -335,8 +349,8 @@ fn print_tally(settings: &Settings, format: ExportFormat, file: &Path, tally: Ex
         return Ok(exit::FINISHED);
     }
     let mut text = format!("{count}, {}: {name}\n", byte_size(tally.bytes));
-    if format == ExportFormat::Warc {
-        text += &format!("index: {}\n", terminal_safe(&index_of(file).display().to_string()));
+    if let Some(index) = index {
+        text += &format!("index: {}\n", terminal_safe(&index.display().to_string()));
     }
     write_stdout(&text).map(|()| exit::FINISHED)
 }
