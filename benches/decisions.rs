@@ -18,6 +18,8 @@ use ndcrawl::detect::{Decider, Options};
 use ndcrawl::model::{Detector, PageInput, Verdict};
 use rustix::time::{ClockId, clock_gettime};
 
+#[path = "shared/html.rs"]
+mod html;
 #[path = "shared/real_pages.rs"]
 mod real_pages;
 

@@ -18,6 +18,8 @@ use ndcrawl::detect::{
 };
 use ndcrawl::model::{Detector, PageInput, Sequence};
 
+#[path = "shared/html.rs"]
+mod html;
 #[path = "shared/real_pages.rs"]
 mod real_pages;
 
@@ -70,17 +72,7 @@ fn row(name: &str, found: &[TurnAnswer], expected: &[TurnAnswer], begin: Instant
 
 fn by_one(options: &Options, pages: &[PageInput]) -> Vec<TurnAnswer> {
     let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options.clone() });
-    let mut answers = Vec::new();
-    for turn in pages.chunks(TURN) {
-        let judged = decider.decide(turn.to_vec()).unwrap();
-        decider.settle();
-        answers.extend(judged.iter().map(|judged| TurnAnswer {
-            sequence: judged.sequence,
-            verdict: judged.verdict,
-            redelivered: judged.redelivered,
-        }));
-    }
-    answers
+    pages.chunks(TURN).flat_map(|turn| decider.decide_turn(turn.to_vec()).unwrap()).collect()
 }
 
 fn in_pieces(options: &Options, pages: &[PageInput], count: usize, fault: Fault) -> Vec<TurnAnswer> {

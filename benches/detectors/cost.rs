@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use ndcrawl::detect::{Decider, Options};
 use ndcrawl::model::{Digest, PageId, PageInput, TermCounts, TermOrder, WantedOrder};
-use ndcrawl::pagetext::PageReader;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::html::{html_files, page};
+use crate::html::html_files;
+use crate::real_pages;
 
 /// Number of pages per mean.
 const WINDOW: usize = 1000;
@@ -22,7 +22,8 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
     // Shuffle: neighbors in a folder are siblings.
     files.sort_by_key(|file| xxh3_64(file.to_string_lossy().as_bytes()));
     files.truncate(most);
-    let pages = rendered(&files);
+    let wanted = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    let pages = real_pages::rendered(&files, wanted, folder_of);
     println!("{} files; CPU µs/page without rendering, mean of the last {WINDOW} pages", files.len());
     let heads: String = MARKS.iter().map(|mark| format!("{mark:>9}")).collect();
     println!("{:<22}{heads}   stored  MB of index", "detector");
@@ -31,18 +32,6 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
             row(name, options, &pages, most);
         }
     }
-}
-
-/// Returns a renderer with everything that any detector needs.
-fn rendered(files: &[PathBuf]) -> Vec<PageInput> {
-    let renderer = crate::renderer(WantedOrder { sentence_count: true, sentences: true, shingles: true });
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let pieces = files.chunks(files.len().div_ceil(threads).max(1));
-    std::thread::scope(|scope| {
-        let work = |piece: &'_ [PathBuf]| piece.iter().map(|file| first_round(file, &renderer)).collect::<Vec<_>>();
-        let workers: Vec<_> = pieces.map(|piece| scope.spawn(move || work(piece))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    })
 }
 
 fn row(name: &str, options: Options, pages: &[PageInput], most: usize) {
@@ -71,19 +60,9 @@ fn mean_before(spent: &[Duration], mark: usize) -> String {
     format!("{:.1}", window.iter().sum::<Duration>().as_secs_f64() * 1e6 / WINDOW as f64)
 }
 
-fn first_round(file: &Path, renderer: &PageReader) -> PageInput {
-    let fetched = page(file);
-    let rendered = renderer.render(&fetched);
-    PageInput {
-        page: PageId(0),
-        group: file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32),
-        body_digest: Digest::of(&fetched.body),
-        text_digest: rendered.text_digest,
-        terms: rendered.terms,
-        order: rendered.order,
-        renews: None,
-        rank: 0,
-    }
+/// Takes each folder for a host.
+fn folder_of(file: &Path) -> u32 {
+    file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32)
 }
 
 /// Renames every term and shingle in later rounds.

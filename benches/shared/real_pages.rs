@@ -6,20 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ndcrawl::model::{Digest, Normalizer, PageId, PageInput, WantedOrder};
 use ndcrawl::pagetext::{self, PageReader};
 
-#[path = "html.rs"]
-mod html;
+use crate::html;
 
 /// Returns at most `most` pages of `DIR/SITE/PATH.html`, in the same random order on every machine.
 pub fn in_random_order(folder: &Path, most: usize) -> Vec<PageInput> {
     let mut files = html::html_files(folder);
     shuffle(&mut files);
     files.truncate(most);
-    rendered(folder, &files)
+    let order = WantedOrder { shingles: true, ..WantedOrder::default() };
+    rendered(&files, order, |file| site(folder, file))
 }
 
-/// Renders pages on all cores. A site is a host.
-fn rendered(folder: &Path, files: &[PathBuf]) -> Vec<PageInput> {
-    let order = WantedOrder { shingles: true, ..WantedOrder::default() };
+/// Renders pages on all cores. `group` returns the host of a page.
+pub fn rendered(files: &[PathBuf], order: WantedOrder, group: impl Fn(&Path) -> u32 + Sync) -> Vec<PageInput> {
     let reader = PageReader::new(pagetext::Options { order, ..pagetext::Options::default() }, Normalizer::default());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -27,7 +26,7 @@ fn rendered(folder: &Path, files: &[PathBuf]) -> Vec<PageInput> {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(file) = files.get(number) else { return done };
-            done.push((number, input(folder, file, &reader)));
+            done.push((number, input(file, group(file), &reader)));
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -39,12 +38,9 @@ fn rendered(folder: &Path, files: &[PathBuf]) -> Vec<PageInput> {
     done.into_iter().map(|(_, page)| page).collect()
 }
 
-fn input(folder: &Path, file: &Path, reader: &PageReader) -> PageInput {
+fn input(file: &Path, group: u32, reader: &PageReader) -> PageInput {
     let fetched = html::page(file);
     let rendered = reader.render(&fetched);
-    let site = file.strip_prefix(folder).unwrap().components().next().unwrap();
-    let number = |number: u32, byte: &u8| number.wrapping_mul(31).wrapping_add((*byte).into());
-    let group = site.as_os_str().as_encoded_bytes().iter().fold(0, number);
     PageInput {
         page: PageId::new("bench", fetched.url.as_str(), 0),
         group,
@@ -55,6 +51,13 @@ fn input(folder: &Path, file: &Path, reader: &PageReader) -> PageInput {
         renews: None,
         rank: 0,
     }
+}
+
+/// Returns the number of the site in which a file is.
+fn site(folder: &Path, file: &Path) -> u32 {
+    let site = file.strip_prefix(folder).unwrap().components().next().unwrap();
+    let number = |number: u32, byte: &u8| number.wrapping_mul(31).wrapping_add((*byte).into());
+    site.as_os_str().as_encoded_bytes().iter().fold(0, number)
 }
 
 /// Shuffles alike on every machine.

@@ -66,6 +66,12 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// Says how many pages were decided again, and why.
+pub fn decided_again(pages: u64) -> String {
+    let pages = counted(pages, "page", "pages");
+    format!("{pages} decided again: more of their host was known, or a better place for their text had come\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@
 //! the store. Committed pages are not decided again: a run that was stopped resumes, and a run with more files adds
 //! them. Of several captures of one URL one is a document, or each of them ([`SameUrl`]). A document without URL is
 //! never passed over: if its id came before, it is known by its file and line. At the end the input
-//! is read once more to revise near-duplicates that would be unique by now.
+//! is read once more to decide again what would be decided otherwise by now.
 //!
 //! Public types: [`Dedup`] is a run, [`Inputs`] its files, [`DedupEnding`] its result.
 

@@ -161,7 +161,7 @@ pub struct DedupEnding {
     pub hosts: Vec<HostRow>,
     /// Why the run ended: the input ended, a stop was requested, or the disk has too little free space.
     pub reason: StopReason,
-    /// Near-duplicates that were not revised, because a stream cannot be read twice.
+    /// Duplicates that were not decided again, because a stream cannot be read twice.
     pub not_revised: u64,
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::sites::{self, MOST_ROWS, and_more};
 use super::{PredictionCost, SkippingCost, Summary, documents_text};
 use crate::cli::colors::{Tone, toned};
-use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
+use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, percent, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::{shortened_in_middle, width};
 
@@ -104,7 +104,7 @@ impl Summary {
         };
         let revised = match self.revised {
             0 => String::new(),
-            pages => format!("{} decided again after more of their host was known\n", counted(pages, "page", "pages")),
+            pages => decided_again(pages),
         };
         let documents = documents_text(self.documents, &self.text_errors);
         let unmatched = match self.links_unmatched {

@@ -1,12 +1,13 @@
 //! All decided pages, by number, name and digest.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read, Write};
 
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
+use super::withdrawals::WithdrawnPages;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
 
@@ -35,8 +36,8 @@ pub(super) struct DecisionLog {
     by_text: HashTable<Sequence>,
     /// Pages that were decided again, ascending, each with its earlier number.
     renewals: Vec<(Sequence, Sequence)>,
-    /// Stored pages that later ones are no longer compared with, each with the page whose renewal withdrew it.
-    withdrawn: HashMap<Sequence, Sequence>,
+    /// Stored pages that later ones are no longer compared with.
+    withdrawn: WithdrawnPages,
 }
 
 impl DecisionLog {
@@ -79,40 +80,24 @@ impl DecisionLog {
     ///
     /// Returns the stored page that is withdrawn because the page outranks it.
     pub(super) fn renew(&mut self, earlier: Sequence, rank: u8) -> Option<Sequence> {
-        self.renewals.push((Sequence(self.entries.len() as u32), earlier));
-        let &Entry { verdict, .. } = self.get(earlier)?;
+        let number = Sequence(self.entries.len() as u32);
+        self.renewals.push((number, earlier));
         self.pass_nothing_on(earlier);
-        let Some(of) = verdict.duplicate_of() else {
-            self.withdraw(earlier);
-            return None;
-        };
-        let is_outranked = self.get(of).is_some_and(|stored| stored.rank < rank) && self.may_be_displaced(of);
-        is_outranked.then(|| {
-            self.pass_nothing_on(of);
-            self.withdraw(of);
-            of
-        })
-    }
-
-    /// Returns whether a stored page may leave the index for another one. It may once.
-    fn may_be_displaced(&self, page: Sequence) -> bool {
-        let renewal = self.renewals.binary_search_by_key(&page, |(number, _)| *number);
-        let was_displaced = renewal.is_ok_and(|at| self.is_withdrawn(self.renewals[at].1));
-        !self.is_withdrawn(page) && !was_displaced
+        let Self { entries, withdrawn, .. } = self;
+        let known = |page: Sequence| entries.get(page.index()).map(|entry| (entry.verdict.duplicate_of(), entry.rank));
+        let displaced = withdrawn.renew(number, rank, earlier, known).filter(|page| *page != earlier)?;
+        self.pass_nothing_on(displaced);
+        Some(displaced)
     }
 
     /// Returns whether a stored page is not compared with later ones any more.
     pub(super) fn is_withdrawn(&self, page: Sequence) -> bool {
-        !self.withdrawn.is_empty() && self.withdrawn.contains_key(&page)
+        self.withdrawn.is_withdrawn(page)
     }
 
     /// Returns whether pages of a group are compared with a stored page.
     pub(super) fn is_compared(&self, page: Sequence, group: u32) -> bool {
         self.get(page).is_some_and(|entry| entry.group == group) && !self.is_withdrawn(page)
-    }
-
-    fn withdraw(&mut self, page: Sequence) {
-        self.withdrawn.entry(page).or_insert(Sequence(self.entries.len() as u32));
     }
 
     /// Ends the inheriting from the pages that have the body or text of this one.
@@ -150,8 +135,7 @@ impl DecisionLog {
     /// and earlier ones whose original was withdrawn since.
     pub(super) fn compared_duplicates(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
         let concerned = self.renewed_pages();
-        let withdrawn_since = self.withdrawn.values().any(|by| *by >= from);
-        let first = if withdrawn_since { Sequence(0) } else { from };
+        let first = if self.withdrawn.is_any_since(from) { Sequence(0) } else { from };
         let entries = (first.0..).map(Sequence).zip(self.entries.iter().skip(first.index()));
         entries.filter(move |(number, entry)| {
             let is_due = || *number >= from || entry.verdict.duplicate_of().is_some_and(|of| self.is_withdrawn(of));
@@ -171,7 +155,7 @@ impl DecisionLog {
                 _ => continue,
             };
             let is_outranked = self.get(of).is_some_and(|stored| stored.rank < entry.rank);
-            if is_outranked && !concerned.contains(&number) && self.may_be_displaced(of) {
+            if is_outranked && !concerned.contains(&number) && self.withdrawn.may_be_displaced(of) {
                 let known = best.entry(of).or_insert((entry.rank, number));
                 if known.0 < entry.rank {
                     *known = (entry.rank, number);

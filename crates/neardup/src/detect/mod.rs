@@ -86,8 +86,16 @@ pub use withdrawals::Withdrawals;
 #[cfg(test)]
 mod renewal_tests;
 #[cfg(test)]
+mod restoring_tests;
+#[cfg(test)]
+mod template_tests;
+#[cfg(test)]
 mod test_rows;
+#[cfg(test)]
+mod test_streams;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod turn_tests;
+#[cfg(test)]
+mod verdict_tests;

@@ -65,8 +65,7 @@ pub struct Options {
     /// Above it, the check compares a sample of the text of hosts that have had no page for long. So it belongs to the
     /// definition of a verdict.
     pub host_memory: usize,
-    /// Whether terms of little weight are dropped before a page is compared; for [`Detector::Mwo`] and
-    /// [`Detector::Provenance`].
+    /// Whether terms of little weight are dropped before a page is compared; for [`Detector::Mwo`] and `provenance`.
     pub thresholding: Thresholding,
     /// Pages are compared only if their sentence counts differ by less than this; for [`Detector::ExtendedTdw`].
     /// `None`: always.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::test_rows::{judged_pages, log_of};
-use super::tests::{Log, any_stream, committed_and_reopened, options, page_of, threshold};
+use super::test_streams::{Log, any_stream, committed_and_reopened, options, page_of, threshold};
 use super::*;
 use crate::model::{Detector, Judged, PageId, PageInput, Sequence, TermOrder, Verdict};
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use super::tests::{any_stream, pages_of_templates};
+use super::test_streams::{any_stream, pages_of_templates};
 use super::*;
 use crate::model::{Detector, PageId, PageInput, Sequence, Threshold, Verdict};
 
@@ -42,13 +42,7 @@ fn by_one(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<TurnA
         }
         let (turn, after) = rest.split_at((*size).min(rest.len()));
         rest = after;
-        let judged = decider.decide(turn.to_vec()).unwrap();
-        decider.settle();
-        answers.extend(judged.into_iter().map(|judged| TurnAnswer {
-            sequence: judged.sequence,
-            verdict: judged.verdict,
-            redelivered: judged.redelivered,
-        }));
+        answers.extend(decider.decide_turn(turn.to_vec()).unwrap());
     }
     answers
 }

@@ -1,4 +1,4 @@
-//! Which stored pages of a log were no longer compared, and from when on?
+//! Which stored pages left the index, page by page of a log.
 
 use std::collections::HashMap;
 
@@ -10,41 +10,82 @@ use crate::model::{JudgedPage, Sequence};
 #[derive(Clone, Debug, Default)]
 pub struct Withdrawals {
     /// The page that each page of the log repeats, and its rank.
-    pages: Vec<(Option<Sequence>, u8)>,
-    /// Each page that left, with the first page that was not compared with it.
-    first_without: HashMap<Sequence, Sequence>,
-    /// Pages that were decided again after they had left: nothing displaces them any more.
-    settled: Vec<Sequence>,
+    pages: Vec<RankedPage>,
+    withdrawn: WithdrawnPages,
 }
+
+/// The stored page that a page repeats, if any, and the page's rank.
+pub(super) type RankedPage = (Option<Sequence>, u8);
 
 impl Withdrawals {
     /// Adds the next page of the log. Returns the page that leaves for it.
     pub fn add(&mut self, row: &JudgedPage<'_>) -> Option<Sequence> {
         let number = Sequence(self.pages.len() as u32);
-        let left = row.renews.and_then(|earlier| self.displaced(row.rank, earlier));
-        if row.renews.is_some_and(|earlier| self.first_without.contains_key(&earlier)) {
-            self.settled.push(number);
-        }
-        if let Some(page) = left {
-            self.first_without.insert(page, number);
-        }
-        self.pages.push((row.verdict.duplicate_of(), row.rank));
+        let Self { pages, withdrawn } = self;
+        let known = |page: Sequence| pages.get(page.index()).copied();
+        let left = row.renews.and_then(|earlier| withdrawn.renew(number, row.rank, earlier, known));
+        pages.push((row.verdict.duplicate_of(), row.rank));
         left
-    }
-
-    fn displaced(&self, rank: u8, earlier: Sequence) -> Option<Sequence> {
-        let leaves = match self.pages.get(earlier.index())? {
-            (Some(of), _) => {
-                let is_outranked = self.pages.get(of.index()).is_some_and(|(_, other)| *other < rank);
-                Some(*of).filter(|of| is_outranked && self.settled.binary_search(of).is_err())
-            }
-            (None, _) => Some(earlier),
-        };
-        leaves.filter(|page| !self.first_without.contains_key(page))
     }
 
     /// Returns whether a page had left before page `number` was decided.
     pub fn is_withdrawn(&self, page: Sequence, number: Sequence) -> bool {
-        self.first_without.get(&page).is_some_and(|first| *first <= number)
+        self.withdrawn.first_without.get(&page).is_some_and(|first| *first <= number)
+    }
+}
+
+/// The stored pages that left the index, and the rule by which they leave.
+///
+/// A page that is decided again takes the place of its earlier verdict. If that was *unique*, the earlier page leaves.
+/// If it names a stored page of lower rank, that one leaves, but no page gives its place up twice.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WithdrawnPages {
+    /// Each page that left, with the first page that was not compared with it.
+    first_without: HashMap<Sequence, Sequence>,
+    /// Pages that were decided again after they had left, ascending.
+    settled: Vec<Sequence>,
+}
+
+impl WithdrawnPages {
+    /// Adds page `number` of this rank, which decides `earlier` again. Returns the page that leaves now.
+    ///
+    /// `known` returns the facts about a decided page.
+    pub(super) fn renew(
+        &mut self,
+        number: Sequence,
+        rank: u8,
+        earlier: Sequence,
+        known: impl Fn(Sequence) -> Option<RankedPage>,
+    ) -> Option<Sequence> {
+        let (repeats, _) = known(earlier)?;
+        let leaves = match repeats {
+            Some(of) => {
+                let is_outranked = known(of).is_some_and(|(_, stored)| stored < rank);
+                Some(of).filter(|of| is_outranked && self.may_be_displaced(*of))
+            }
+            None => Some(earlier).filter(|page| !self.is_withdrawn(*page)),
+        };
+        if let Some(page) = leaves {
+            self.first_without.insert(page, number);
+        }
+        if self.is_withdrawn(earlier) {
+            self.settled.push(number);
+        }
+        leaves
+    }
+
+    /// Returns whether a stored page may leave the index for another one.
+    pub(super) fn may_be_displaced(&self, page: Sequence) -> bool {
+        !self.is_withdrawn(page) && self.settled.binary_search(&page).is_err()
+    }
+
+    /// Returns whether a page has left.
+    pub(super) fn is_withdrawn(&self, page: Sequence) -> bool {
+        !self.first_without.is_empty() && self.first_without.contains_key(&page)
+    }
+
+    /// Returns whether a page has left since page `from` was decided.
+    pub(super) fn is_any_since(&self, from: Sequence) -> bool {
+        self.first_without.values().any(|by| *by >= from)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
-use crate::cli::format::{byte_size, counted, duplicate_rate, percent, thousands};
+use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, percent, thousands};
 use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
@@ -42,8 +42,11 @@ impl DedupSummary<'_> {
             write_stderr(&terminal_safe(&format!("note: {files} ignored, {kind}: {first}")));
         }
         if self.ending.not_revised > 0 {
-            let pages = counted(self.ending.not_revised, "near-duplicate", "near-duplicates");
-            write_stderr(&format!("warning: {pages} would be unique by now; stdin cannot be read again to store them"));
+            let pages = counted(self.ending.not_revised, "duplicate", "duplicates");
+            write_stderr(&format!(
+                "warning: {pages} would be decided again by now, and perhaps stored; stdin cannot be read twice\n\
+                 hint: give the pages as files or folders"
+            ));
         }
         if self.ending.reason == StopReason::Finished && tally.inputs.fruitful == 0 {
             let hint =
@@ -130,8 +133,7 @@ impl DedupSummary<'_> {
             text += &format!("\n{} of {judged} compared are duplicates\n", percent(rate));
         }
         if ending.totals.revised > 0 {
-            let pages = counted(ending.totals.revised, "page", "pages");
-            text += &format!("{pages} decided again after more of their host was known\n");
+            text += &decided_again(ending.totals.revised);
         }
         text += &documents_text(ending.totals.documents, &ending.totals.text_errors);
         text += &self.poor_inputs();

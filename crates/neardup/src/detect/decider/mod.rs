@@ -14,7 +14,7 @@ use super::numbering::Numbering;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
 use super::search::{QueryPage, Search, SearchResult};
-use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
+use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnAnswer, Vocabulary, Within};
 use crate::model::{
     DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermOrder, Verdict,
 };
@@ -179,6 +179,19 @@ impl<S: RecordSource> Decider<S> {
     /// If a stored record can't be read back, or no number is left. The decider refuses all further batches then.
     pub fn decide(&mut self, batch: Vec<PageInput>) -> Result<Vec<Judged>, DetectError> {
         self.decide_batch(batch, |input| input.page, Self::number)
+    }
+
+    /// Decides a turn and settles where it ends: what an index in [pieces](super::Piece) is to agree with, given
+    /// [`Settling::AtMarks`](super::Settling).
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide).
+    pub fn decide_turn(&mut self, turn: Vec<PageInput>) -> Result<Vec<TurnAnswer>, DetectError> {
+        let judged = self.decide(turn)?;
+        self.settle();
+        let answer =
+            |Judged { sequence, verdict, redelivered, .. }: Judged| TurnAnswer { sequence, verdict, redelivered };
+        Ok(judged.into_iter().map(answer).collect())
     }
 
     /// Searches for a page ahead of [`decide_numbered`](Self::decide_numbered). Threads can share it.
