@@ -22,6 +22,8 @@ use rustix::time::{ClockId, clock_gettime};
 mod html;
 #[path = "shared/real_pages.rs"]
 mod real_pages;
+#[path = "shared/rendered_pages.rs"]
+mod rendered_pages;
 
 /// Pages of a row of the table.
 const STEP: usize = 10_000;

@@ -22,6 +22,8 @@ use ndcrawl::model::{Detector, PageInput, Sequence};
 mod html;
 #[path = "shared/real_pages.rs"]
 mod real_pages;
+#[path = "shared/rendered_pages.rs"]
+mod rendered_pages;
 
 /// Pages of a turn.
 const TURN: usize = 256;

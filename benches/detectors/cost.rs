@@ -1,6 +1,6 @@
 //! CPU time per page, by number of pages.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ndcrawl::detect::{Decider, Options};
@@ -8,7 +8,7 @@ use ndcrawl::model::{Digest, PageId, PageInput, TermCounts, TermOrder, WantedOrd
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::html::html_files;
-use crate::real_pages;
+use crate::rendered_pages::rendered;
 
 /// Number of pages per mean.
 const WINDOW: usize = 1000;
@@ -23,7 +23,7 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
     files.sort_by_key(|file| xxh3_64(file.to_string_lossy().as_bytes()));
     files.truncate(most);
     let wanted = WantedOrder { sentence_count: true, sentences: true, shingles: true };
-    let pages = real_pages::rendered(&files, wanted, folder_of);
+    let pages = rendered(&files, wanted, folder_of);
     println!("{} files; CPU µs/page without rendering, mean of the last {WINDOW} pages", files.len());
     let heads: String = MARKS.iter().map(|mark| format!("{mark:>9}")).collect();
     println!("{:<22}{heads}   stored  MB of index", "detector");

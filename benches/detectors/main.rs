@@ -17,8 +17,8 @@ use ndcrawl::pagetext::{self, PageReader};
 mod cost;
 #[path = "../shared/html.rs"]
 mod html;
-#[path = "../shared/real_pages.rs"]
-mod real_pages;
+#[path = "../shared/rendered_pages.rs"]
+mod rendered_pages;
 mod topics;
 
 const HOW: &str = "\
