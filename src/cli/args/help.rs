@@ -115,7 +115,8 @@ Output:
   --detector-option second_check=none, the shared part of its running text
   ('text') must also reach the value for pages of that length ('needed'). As
   long as both hosts have fewer than 5 pages, the part of the shorter page
-  counts, and that value is 0.2 higher; for two pages of one host it is 0.9.
+  counts, that value is 0.15 higher, and a quarter more of the weight may vary;
+  for two pages of one such host the value is 0.9.
 
   In the comparison of two pages, the weight of a term is its share of the page:
   its count in each field times the weight of the field, divided by the weight

@@ -130,7 +130,11 @@ impl Comparer {
         if copied.is_some() {
             comparison.score = Score(Threshold::ONE);
         }
-        Comparison { is_match: comparison.is_match_at(self.options.threshold), ..comparison }
+        let bar = self
+            .measure
+            .as_ref()
+            .map_or(self.options.threshold, |measure| measure.pair_bar(&b.page, &a.page, self.options.threshold));
+        Comparison { is_match: comparison.is_match_at(bar), ..comparison }
     }
 
     fn copied(&self, a: &LearnedPage, b: &LearnedPage) -> Option<DecidedBy> {

@@ -24,6 +24,13 @@ pub(super) struct MatchQuery<'a> {
     pub(super) condition: &'a MatchFilter<'a>,
 }
 
+impl MatchQuery<'_> {
+    /// Returns an empty collection of the matches of a page.
+    pub(super) fn collector(&self, page: &Page) -> MatchCollector {
+        MatchCollector::new(self.measure.page_bar(page, self.threshold))
+    }
+}
+
 /// What is known of the stored pages, beside the index.
 #[derive(Debug)]
 pub(super) struct StoredPages<'a, S> {
@@ -43,7 +50,7 @@ impl<S> Copy for StoredPages<'_, S> {}
 #[derive(Clone, Debug)]
 pub(super) struct MatchCollector {
     matches: Vec<Match>,
-    /// With [`Mode::Best`], a candidate must reach the best score so far.
+    /// A candidate must reach this score; with [`Mode::Best`] the best so far.
     bar: Threshold,
     pub(super) verifications: u64,
     /// Bitmaps of pages that were read because they had none.
@@ -51,9 +58,9 @@ pub(super) struct MatchCollector {
 }
 
 impl MatchCollector {
-    /// Creates an empty collection.
-    pub(super) fn new(threshold: Threshold) -> Self {
-        Self { matches: Vec::new(), bar: threshold, verifications: 0, new_bitmaps: Vec::new() }
+    /// Creates an empty collection of the matches that reach a score.
+    pub(super) fn new(bar: Threshold) -> Self {
+        Self { matches: Vec::new(), bar, verifications: 0, new_bitmaps: Vec::new() }
     }
 
     /// Returns the score that later candidates must reach.
@@ -106,7 +113,8 @@ impl MatchCollector {
         if query.measure.has_other_text(probe, own_text, &stored) {
             return Ok(ControlFlow::Continue(self.bar));
         }
-        if let Some(Similarity { score, second }) = query.measure.compare(probe, &stored, self.bar) {
+        let bar = query.measure.pair_bar(probe, &stored, query.threshold).max(self.bar);
+        if let Some(Similarity { score, second }) = query.measure.compare(probe, &stored, bar) {
             let found = Match { of: candidate.id, score, second };
             if (query.condition)(probe, &stored, &found) {
                 self.add(query.mode, found);

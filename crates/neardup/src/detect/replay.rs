@@ -13,7 +13,7 @@ use super::detectors::SecondCheck;
 use super::page_match::Page;
 use super::records::LoggedPage;
 use super::{Options, Within};
-use crate::model::{JudgedPage, Score, Sequence};
+use crate::model::{JudgedPage, Score, Sequence, Threshold};
 
 /// A detector as it was when a page of the log was decided.
 pub struct Replay {
@@ -27,9 +27,11 @@ pub struct Replay {
 pub struct ReplayedComparison {
     /// The first score.
     pub score: Score,
+    /// The first score that these pages need.
+    pub bar: Threshold,
     /// The result of the second check, if there is one.
     pub second: Option<SecondCheck>,
-    /// Whether the first score reaches the threshold.
+    /// Whether the first score is high enough.
     pub reaches: bool,
     /// Whether all checks pass.
     pub is_match: bool,
@@ -80,9 +82,10 @@ impl Replay {
         }
         let score = measure.first_score(probe, stored)?;
         let second = measure.second_check(probe, stored, score);
-        let reaches = score.0 >= self.options.bar().millionths().max(1);
-        let is_match = measure.compare(probe, stored, self.options.bar()).is_some();
-        Some(ReplayedComparison { score, second, reaches, is_match })
+        let bar = measure.pair_bar(probe, stored, self.options.bar());
+        let reaches = score.0 >= bar.millionths().max(1);
+        let is_match = measure.compare(probe, stored, bar).is_some();
+        Some(ReplayedComparison { score, bar, second, reaches, is_match })
     }
 }
 

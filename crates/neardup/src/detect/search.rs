@@ -153,7 +153,7 @@ impl<S: RecordSource> Search<S> {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(page) = pages.get(number) else { return results };
-                let mut result = SearchResult::new(query);
+                let mut result = SearchResult::new(query, page.page);
                 let extended = result.extend(index, stored, scratch, query, *page, log);
                 results.push((number, extended.map(|()| result)));
             }
@@ -184,7 +184,7 @@ impl<S: RecordSource> Search<S> {
         log: &DecisionLog,
         early: Option<SearchResult>,
     ) -> Result<Vec<Match>, DetectError> {
-        let mut result = early.unwrap_or_else(|| SearchResult::new(query));
+        let mut result = early.unwrap_or_else(|| SearchResult::new(query, page.page));
         if let Some(copied) = self.find_copy(query, page, log)? {
             result = copied;
         }
@@ -221,7 +221,7 @@ impl<S: RecordSource> Search<S> {
     ) -> Result<SearchResult, DetectError> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
-        let mut result = SearchResult::new(query);
+        let mut result = SearchResult::new(query, page.page);
         result.extend(&*self.index, self.stored(), &mut scratch, query, page, log)?;
         spare().push(scratch);
         Ok(result)
@@ -260,7 +260,7 @@ impl<S: RecordSource> Search<S> {
             .filter(|id| log.is_compared(*id, page.group))
             .filter(|_| query.mode == Mode::Any);
         let Some(id) = copy else { return Ok(None) };
-        let mut result = SearchResult::new(query);
+        let mut result = SearchResult::new(query, page.page);
         let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
         let _ = result.collector.compare(query, page.page, candidate, self.stored(), &result.own_text)?;
         Ok(result.collector.is_complete(query).then_some(result))
@@ -268,9 +268,9 @@ impl<S: RecordSource> Search<S> {
 }
 
 impl SearchResult {
-    fn new(query: &MatchQuery<'_>) -> Self {
+    fn new(query: &MatchQuery<'_>, page: &Page) -> Self {
         Self {
-            collector: MatchCollector::new(query.threshold),
+            collector: query.collector(page),
             counters: ProbeCounters::default(),
             own_text: OnceLock::new(),
             seen: None,
@@ -292,7 +292,7 @@ impl SearchResult {
             return Ok(());
         }
         if seen.is_some_and(|seen| index.len() - seen > MOST_SINCE) {
-            self.collector = MatchCollector::new(query.threshold);
+            self.collector = query.collector(page.page);
             seen = None;
         }
         let measure = query.measure;

@@ -132,7 +132,8 @@ impl<'a> TurnSettling<'a> {
         {
             // Of equal scores the first page stays, and those of the pieces come before the turn.
             let score = best.map_or(0, |best| best.score.0 + 1);
-            let Some(bar) = Threshold::from_millionths(score).map(|score| score.max(options.bar())) else { break };
+            let Some(score) = Threshold::from_millionths(score) else { break };
+            let bar = stats.measure().pair_bar(page, other, options.bar()).max(score);
             if *other_group == group
                 && let Some(found) = stats.measure().compare(page, other, bar)
                 && let Ok(of) = self.number(place)

@@ -4,6 +4,7 @@
 
 pub mod arrays;
 mod ids;
+mod packed_hashes;
 mod page_input;
 mod page_terms;
 mod provenance;

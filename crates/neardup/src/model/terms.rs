@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FieldCounts;
+use super::{FieldCounts, packed_hashes};
 
 /// The text of a term: up to 24 bytes are stored in the value itself.
 pub type Term = compact_str::CompactString;
@@ -21,7 +21,11 @@ pub struct TermCounts {
 pub struct TermOrder {
     /// Hashes of runs of words of the visible text, ascending, each once; of a long page a sample: those that begin
     /// with [`shingle_level`](Self::shingle_level) zero bits.
+    #[serde(with = "packed_hashes")]
     pub shingles: Vec<u32>,
+    /// Places of those [`shingles`](Self::shingles) that hold a word of the page's name (its first heading, and the
+    /// first part of its title), ascending. Empty on pages with many of them, and on long pages.
+    pub names: Vec<u16>,
     /// The sampling level: one in 2^level shingles is kept, the same ones on every page.
     pub shingle_level: u8,
     /// Number of sentences of the visible text.
@@ -38,6 +42,6 @@ pub struct WantedOrder {
     pub sentence_count: bool,
     /// [`TermOrder::sentences`].
     pub sentences: bool,
-    /// [`TermOrder::shingles`].
+    /// [`TermOrder::shingles`] and [`TermOrder::names`].
     pub shingles: bool,
 }

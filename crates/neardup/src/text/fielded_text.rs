@@ -1,9 +1,14 @@
 //! The text of a page, in parts by field.
 
+use std::ops::Range;
+
 use crate::model::{Digest, Field};
 
 use super::folding;
 use super::whitespace::{ends_in_space, fold_into};
+
+/// What stands between the name of a page and that of its site.
+const NAME_ENDS: [&str; 9] = [" - ", " – ", " — ", " | ", " · ", " • ", " » ", " :: ", " < "];
 
 /// The visible text of a page in reading order, in parts of one field each.
 ///
@@ -205,6 +210,22 @@ impl FieldedText {
     /// Returns an iterator-like view of line starts and visibility.
     pub fn lines(&self) -> Lines<'_> {
         Lines { parts: &self.parts, at: 0 }
+    }
+
+    /// Returns where the page's name is: its first heading, and its title up to the first separator, since the site's
+    /// name often follows.
+    pub(super) fn names(&self) -> [Range<usize>; 2] {
+        [self.first(Field::Title), self.first(Field::Heading)].map(|range| {
+            let text = &self.text[range.clone()];
+            let separators = NAME_ENDS.iter().filter_map(|separator| text.find(separator)).filter(|at| *at > 0);
+            range.start..separators.min().map_or(range.end, |length| range.start + length)
+        })
+    }
+
+    /// Returns where the first visible part of this field is; an empty range if there is none.
+    fn first(&self, field: Field) -> Range<usize> {
+        let first = self.parts.iter().position(|part| part.field == field && part.visible);
+        first.map_or(0..0, |at| self.parts[at].start..self.end(at))
     }
 
     /// Returns the length in bytes.

@@ -1,5 +1,7 @@
 //! Counts the terms of a page by field.
 
+use std::ops::Range;
+
 use crate::model::{Field, TermCounts, TermId, TermOrder, WantedOrder};
 
 use super::WordCache;
@@ -7,7 +9,7 @@ use super::fielded_text::FieldedText;
 use super::folding;
 use super::page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 use super::sentences::Sentences;
-use super::shingles::{self, TermSequence};
+use super::shingles::{Shingles, TermSequence};
 use super::short_word_cache::ShortWord;
 use super::stem::TermRules;
 use super::tokens;
@@ -35,6 +37,8 @@ pub struct TermTable<'w, 't, P = Vec<TermCounts>> {
     terms: P,
     sentences: Option<Sentences<'t>>,
     sequence: Option<TermSequence>,
+    /// Where the page's name is in the text.
+    names: [Range<usize>; 2],
     /// Called with each word.
     observer: Option<&'t mut WordObserver<'t>>,
 }
@@ -53,6 +57,7 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
             terms: P::with_room(USUAL_TERMS),
             sentences: None,
             sequence: None,
+            names: [0..0, 0..0],
             observer: None,
         }
     }
@@ -117,6 +122,11 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
     #[inline]
     fn place(&mut self, term: u32, field: Field, start: usize, end: usize) {
         let is_term = (term as usize) < self.terms.distinct();
+        if self.names.iter().any(|name| name.contains(&start))
+            && let Some(sequence) = &mut self.sequence
+        {
+            sequence.name(term);
+        }
         if let Some(sentences) = &mut self.sentences {
             sentences.add(start, end, is_term.then_some(term));
         }
@@ -139,19 +149,23 @@ impl<'t> TermTable<'_, 't> {
     ) -> TermOrder {
         self.sentences = Sentences::new(text, wanted);
         self.sequence = wanted.shingles.then(TermSequence::default);
+        self.names = if wanted.shingles { text.names() } else { Default::default() };
         self.observer = observer;
         self.count_all(text);
         self.observer = None;
         let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
         if let Some(sequence) = self.sequence.take() {
-            (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
+            let Shingles { hashes, level, names } = sequence.shingles(&self.terms);
+            (order.shingles, order.shingle_level, order.names) = (hashes, level, names);
         }
+        self.names = Default::default();
         order
     }
 
     fn count_all(&mut self, text: &FieldedText) {
         if self.sentences.is_none()
             && self.observer.is_none()
+            && self.names.iter().all(Range::is_empty)
             && matches!(self.cache, WordCache::Plain | WordCache::None)
         {
             return text.parts().for_each(|(field, part)| self.count(field, part));

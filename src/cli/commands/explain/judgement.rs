@@ -59,6 +59,9 @@ pub(super) struct ReplayedCandidate {
     pub score: f64,
     #[serde(flatten)]
     pub second: Option<SecondCheckResult>,
+    /// Whether its first score is high enough.
+    #[serde(skip)]
+    pub reaches: bool,
     pub is_match: bool,
     /// Whether the verdict names it.
     pub is_named: bool,
@@ -86,6 +89,9 @@ impl SecondCheckResult {
                 SecondCheckBasis::LittleText => "all text: hardly any of it is no template",
                 SecondCheckBasis::RepeatedText => {
                     "text without the template of most pages: the page has no other of its own"
+                }
+                SecondCheckBasis::OtherName => {
+                    "text without template and names: the page has nothing of its own but its name"
                 }
                 SecondCheckBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
                 SecondCheckBasis::TwoYoungHosts => {
@@ -168,6 +174,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
             url: name(*url)?,
             score: opinion.score.as_f64(),
             second: SecondCheckResult::of(opinion),
+            reaches: opinion.reaches,
             is_match: opinion.is_match,
             is_named: then.row.verdict.duplicate_of() == Some(*number),
         })

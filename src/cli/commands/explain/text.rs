@@ -341,21 +341,21 @@ impl Judgement {
             if self.is_compared { "" } else { " (not compared: it is a copy)" }
         );
         let _ = writeln!(text, "     score     text      needed    page");
-        for ReplayedCandidate { url, score, second, is_match, is_named } in &self.candidates {
+        for ReplayedCandidate { url, score, second, reaches, is_match, is_named } in &self.candidates {
             let mark = match (is_named, is_match) {
                 (true, _) => '=',
                 (false, true) => '+',
                 (false, false) => ' ',
             };
             // The second check applies only if the first is passed.
-            let second = second.filter(|_| *score >= self.threshold);
+            let second = second.filter(|_| *reaches);
             let (own, asked) = second.map_or(("-".to_owned(), "-".to_owned()), |second| columns(&second));
             let _ = writeln!(text, "  {mark}  {score:<8}  {own:<8}  {asked:<8}  {}", terminal_safe(url));
         }
         if self.candidates.iter().any(|page| page.is_named || page.is_match) {
             text += "  = the page that the verdict names, + another match\n";
         }
-        let asked = self.candidates.iter().filter(|page| page.score >= self.threshold);
+        let asked = self.candidates.iter().filter(|page| page.reaches);
         let mut notes: Vec<&str> = asked.filter_map(|page| page.second).map(|second| second.basis).collect();
         notes.retain(|note| *note != "text without template");
         notes.sort_unstable();

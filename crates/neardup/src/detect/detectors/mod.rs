@@ -71,6 +71,9 @@ pub enum SecondCheckBasis {
     /// The running text without what a large part of the host's pages have: the page has next to nothing else that the
     /// other lacks.
     RepeatedText,
+    /// The running text without core template and without what holds a word of either page's name: the later page has nothing
+    /// of its own but its name.
+    OtherName,
     /// All running text: too few pages of the host are known to recognize template.
     YoungHost,
     /// All running text of the shorter page: the same of two hosts.
@@ -123,6 +126,17 @@ pub trait Measure: Send + Sync {
 
     /// Returns what the filtered terms of two pages reach if the pages reach `bar`.
     fn lower_bound(&self, bar: Threshold) -> Threshold {
+        bar
+    }
+
+    /// Returns the least score of a match of these pages, given that of the options. Never less than
+    /// [`page_bar`](Self::page_bar).
+    fn pair_bar(&self, _probe: &Page, _stored: &Page, bar: Threshold) -> Threshold {
+        bar
+    }
+
+    /// Returns the least score of a match of this page with any other.
+    fn page_bar(&self, _probe: &Page, bar: Threshold) -> Threshold {
         bar
     }
 

@@ -3,9 +3,6 @@
 use super::host_templates::HostTemplates;
 use crate::detect::page_match::Page;
 
-/// With fewer pages of either host, template cannot be recognized.
-const YOUNG_HOST: u32 = 5;
-
 /// The hosts of two pages, and the level to which both have their shingles sampled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostPair<'a> {
@@ -17,8 +14,7 @@ pub(super) struct HostPair<'a> {
 
 impl HostPair<'_> {
     pub fn are_young(self) -> bool {
-        let pages = |host: Option<&HostTemplates>| host.map_or(0, |host| host.pages);
-        pages(self.own).max(pages(self.other)) < YOUNG_HOST
+        [self.own, self.other].into_iter().flatten().all(HostTemplates::is_young)
     }
 
     pub fn is_core(self, shingle: u32) -> bool {

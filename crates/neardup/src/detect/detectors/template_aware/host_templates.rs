@@ -8,6 +8,8 @@ use super::rare_shingles::RareShingles;
 use crate::model::TermOrder;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 
+/// With fewer pages, template cannot be recognized.
+const YOUNG_HOST: u32 = 5;
 /// A shingle on at least one in so many pages of a host is template.
 const TEMPLATE_SHARE: u32 = 25;
 /// And on at least so many pages.
@@ -72,6 +74,10 @@ impl HostTemplates {
             let buckets = self.pages / BUCKET;
             self.frequent.retain(|_, count| count.pages + count.before > buckets);
         }
+    }
+
+    pub(super) fn is_young(&self) -> bool {
+        self.pages < YOUNG_HOST
     }
 
     pub(super) fn is_template(&self, shingle: u32) -> bool {

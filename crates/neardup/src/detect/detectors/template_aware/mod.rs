@@ -15,9 +15,12 @@
 //!    template](HostTemplates::is_core).
 //! 5. If both hosts have too few pages to recognize template, all shingles are compared. Pages of one such host must
 //!    share nearly all of them, and so must pages of which almost nothing is left. Of two such hosts, the part of the
-//!    shorter page counts, and must be a fifth more than rule 3 asks: two hosts seldom share a template, and a text is
-//!    often printed on several, each time in another frame.
-//! 6. A later page that says enough that the other does not is another document, however much they share:
+//!    shorter page counts, and must be 0.15 more than rule 3 asks of firm weights: two hosts seldom share a template, and
+//!    a text is often printed on several, each time in another frame. The frames dilute the weights, too, so a first
+//!    score of 0.6 is enough there.
+//! 6. Pages of one host are also the same if the later one has nothing of its own but its name:
+//!    [`TextBesideNames::is_all_shared`]. One empty board of a forum is enough.
+//! 7. A later page that says enough that the other does not is another document, however much they share:
 //!    [`TextOverlap::too_much_new`].
 //!
 //! Statistics count the pages decided before, without exact copies, as of the last update. So a verdict can be
@@ -41,6 +44,7 @@ use std::io::{self, Read, Write};
 
 use self::host_pair::{HostPair, sampled};
 use self::hosts::Hosts;
+use self::other_name::TextBesideNames;
 use self::text_overlap::{LITTLE_LEFT, NEARLY_ALL, ShingleOverlap, TextOverlap};
 use super::mwo::Mwo;
 use super::thresholding::Thresholding;
@@ -54,12 +58,13 @@ pub use self::text_bitmap::{ProbeBitmaps, TextBitmap};
 mod host_pair;
 mod host_templates;
 mod hosts;
+mod other_name;
 mod rare_shingles;
 mod text_bitmap;
 mod text_overlap;
 
 /// The extra that pages of two young hosts must share, in millionths: what they have in common may be a template.
-const TWO_YOUNG_HOSTS: u64 = 200_000;
+const TWO_YOUNG_HOSTS: u64 = 150_000;
 /// The square of 1.5 in millionths: the extra that short texts must share.
 const SHORTNESS: u64 = 1_500_000 * 1_500_000;
 /// From this first score on, in millionths, differing weights add nothing to the requirement.
@@ -111,6 +116,13 @@ impl TemplateAware {
             None if !check.is_met(first) && overlap.is_repeated_text() => {
                 second_check(beyond_core.share(), NEARLY_ALL, SecondCheckBasis::RepeatedText)
             }
+            None if !check.is_met(first) && may_differ_in_name(&hosts, probe, stored) => {
+                let beside = TextBesideNames::of(&hosts, probe, stored);
+                match beside.is_all_shared() {
+                    true => second_check(beside.text.share(), NEARLY_ALL, SecondCheckBasis::OtherName),
+                    false => check,
+                }
+            }
             _ => check,
         }
     }
@@ -121,7 +133,8 @@ impl TemplateAware {
         if same_host {
             return second_check(all.share(), NEARLY_ALL, SecondCheckBasis::YoungHost);
         }
-        let required = self.required_part(all.by_any, first, TWO_YOUNG_HOSTS);
+        // Frames of two hosts differ, and so do the weights.
+        let required = self.required_part(all.by_any, first.max(Score(FIRM)), TWO_YOUNG_HOSTS);
         let check = second_check(overlap.contained(), required, SecondCheckBasis::TwoYoungHosts);
         match overlap.other_facts() {
             Some((shared, required)) if check.is_met(first) => {
@@ -147,6 +160,18 @@ impl TemplateAware {
     }
 }
 
+/// Returns the first score that pages of two young hosts need: a quarter more may differ, since each has a frame of its
+/// own. 0.6 instead of 0.68.
+fn between_young_hosts(bar: Threshold) -> Threshold {
+    let differs = Threshold::ONE - bar.millionths();
+    Threshold::from_millionths(bar.millionths().saturating_sub(differs / 4)).unwrap_or(bar)
+}
+
+/// Returns whether two pages may differ in their names only: they are of one host, and nothing is sampled.
+fn may_differ_in_name(hosts: &HostPair<'_>, probe: &Page, stored: &Page) -> bool {
+    hosts.level == 0 && probe.group == stored.group && !probe.order.names.is_empty()
+}
+
 /// Creates a check of these parts, in millionths.
 fn second_check(shared: u64, required: u64, basis: SecondCheckBasis) -> SecondCheck {
     let score = |millionths: u64| Score(u32::try_from(millionths).unwrap_or(u32::MAX));
@@ -157,25 +182,26 @@ fn second_check(shared: u64, required: u64, basis: SecondCheckBasis) -> SecondCh
 struct Unlikeness {
     /// They share less than even the longest text must.
     shares_too_little: bool,
-    /// The other lacks too much for a repeated text.
+    /// The other lacks too much for a repeated text, or for the same page of another name.
     is_new: bool,
     /// Enough is left without template to be compared.
     is_enough: bool,
 }
 
 impl Unlikeness {
-    fn of(measure: &TemplateAware, hosts: &HostPair<'_>, text: &[u32], shared: u64) -> Self {
+    /// `names` of the probe's shingles may be new though the page is the same.
+    fn of(measure: &TemplateAware, hosts: &HostPair<'_>, text: &[u32], shared: u64, names: u64) -> Self {
         let second = u64::from(measure.second.millionths());
         // The most of the text that could be enough: the union of two texts is at least one of them.
         let most = (shared * u64::from(Threshold::ONE)).checked_div(second).unwrap_or(u64::MAX - LITTLE_LEFT);
-        let wanted = usize::try_from((most + 1).max(shared + LITTLE_LEFT)).unwrap_or(usize::MAX);
+        let wanted = usize::try_from((most + 1).max(shared + names + LITTLE_LEFT)).unwrap_or(usize::MAX);
         let known = match hosts.other {
             None => text.len().min(wanted),
             Some(other) => text.iter().filter(|shingle| !other.is_template(**shingle)).take(wanted).count(),
         } as u64;
         Self {
             shares_too_little: most < known.max(LITTLE_LEFT),
-            is_new: known.saturating_sub(shared) << hosts.level.min(32) >= LITTLE_LEFT,
+            is_new: known.saturating_sub(shared + names) << hosts.level.min(32) >= LITTLE_LEFT,
             is_enough: known >= LITTLE_LEFT,
         }
     }
@@ -216,6 +242,16 @@ impl Measure for TemplateAware {
         true
     }
 
+    fn pair_bar(&self, probe: &Page, stored: &Page, bar: Threshold) -> Threshold {
+        let are_young = || self.hosts_of(probe, stored.group, 0).are_young();
+        if probe.group != stored.group && are_young() { between_young_hosts(bar) } else { bar }
+    }
+
+    fn page_bar(&self, probe: &Page, bar: Threshold) -> Threshold {
+        let is_young = self.hosts.get(probe.group).is_none_or(|host| host.is_young());
+        if is_young { between_young_hosts(bar) } else { bar }
+    }
+
     fn own_text(&self, probe: &Page) -> OwnText {
         let shingles = &probe.order.shingles;
         let Some(host) = self.hosts.get(probe.group) else {
@@ -239,7 +275,7 @@ impl Measure for TemplateAware {
         let text = sampled(&own.text, hosts.level);
         // What is too little for more is too little.
         let most = own.bitmaps.most_shared(stored).min(text.len());
-        Unlikeness::of(self, &hosts, text, most as u64).is_certain()
+        Unlikeness::of(self, &hosts, text, most as u64, probe.order.names.len() as u64).is_certain()
     }
 
     fn has_other_text(&self, probe: &Page, own: &OwnText, stored: &Page) -> bool {
@@ -249,14 +285,16 @@ impl Measure for TemplateAware {
         }
         let (level, theirs) = (hosts.level, sampled(&stored.order.shingles, hosts.level));
         let text = sampled(&own.text, level);
-        let unlike = Unlikeness::of(self, &hosts, text, shared(text, theirs) as u64);
+        let names = probe.order.names.len() as u64;
+        let unlike = Unlikeness::of(self, &hosts, text, shared(text, theirs) as u64, names);
         match () {
             () if !unlike.shares_too_little => false,
             () if unlike.is_certain() => true,
             // Nearly all must be shared then, with the core template or without.
             () => {
                 all_share(sampled(&probe.order.shingles, level), theirs) < NEARLY_ALL
-                    && (unlike.is_new || !self.may_repeat(&hosts, sampled(&own.beyond_core, level), theirs))
+                    && (unlike.is_new
+                        || names == 0 && !self.may_repeat(&hosts, sampled(&own.beyond_core, level), theirs))
             }
         }
     }
@@ -325,6 +363,12 @@ mod tests {
         Page { group, record, order: TermOrder { shingles, ..TermOrder::default() } }
     }
 
+    /// Returns the places of these shingles on a page.
+    fn names(page: &Page, named: std::ops::Range<u32>) -> Vec<u16> {
+        let named: Vec<u32> = named.map(shingle).collect();
+        (0..).zip(&page.order.shingles).filter(|(_, shingle)| named.contains(shingle)).map(|(at, _)| at).collect()
+    }
+
     fn learned(pages: &[Page]) -> TemplateAware {
         let mut measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX);
         (0..).zip(pages).for_each(|(number, page)| measure.learn(Sequence(number), page, &Verdict::Unique, true));
@@ -382,7 +426,7 @@ mod tests {
         assert_eq!(similarity.second, Some(Score(866_666)));
         assert_eq!(measure.compare(&edited(1), &original, bar()), None);
         let check = measure.check_order(&edited(2), &original, Score(900_000));
-        assert_eq!((check.required, check.basis), (Score(631_348), SecondCheckBasis::TwoYoungHosts));
+        assert_eq!((check.required, check.basis), (Score(581_348), SecondCheckBasis::TwoYoungHosts));
         // The frames of two hosts count little: what counts is the part of the shorter page.
         let framed = page(2, 3, (0..300).chain(2000..2200));
         assert_eq!(measure.compare(&framed, &original, bar()).unwrap().second, Some(Score(1_000_000)));
@@ -445,12 +489,52 @@ mod tests {
         assert!(!measure.check_order(&product(700_000), &product(800_000), Score(950_000)).is_met(Score(950_000)));
     }
 
+    #[test]
+    fn pages_that_differ_in_their_names_only_are_one_but_products_are_not() {
+        // Sixty pages of one frame.
+        let others: Vec<Page> =
+            (1..=60u32).map(|own| page(1, own, (0..200).chain(own * 1000..own * 1000 + 50))).collect();
+        let measure = learned(&others);
+        let board = |name: u32, text: std::ops::Range<u32>| {
+            let mut board = page(1, 3, (0..200).chain(text).chain(name..name + 12));
+            board.order.names = names(&board, name..name + 12);
+            board
+        };
+        let check = |probe: &Page, stored: &Page| {
+            let check = measure.check_order(probe, stored, Score(950_000));
+            (check.basis, check.is_met(Score(950_000)))
+        };
+        // "There have been no posts in the last 30 days": some of the runs have a number.
+        let number = |page: &mut Page, number: u32| {
+            let at = page.order.shingles.binary_search(&shingle(number)).unwrap();
+            page.order.shingles[at] |= 1;
+        };
+        let [mut one, mut other] = [700_000, 800_000].map(|name| board(name, 500_000..500_010));
+        assert_eq!(check(&other, &one), (SecondCheckBasis::OtherName, true));
+        [&mut one, &mut other].into_iter().for_each(|page| (500_000..500_004).for_each(|run| number(page, run)));
+        assert_eq!(check(&other, &one), (SecondCheckBasis::OtherName, true));
+        // Another number of days; some words more; nothing but the name; a page of another host.
+        let mut year = board(800_000, 500_004..500_014);
+        number(&mut year, 500_012);
+        assert!(!check(&year, &one).1);
+        assert!(!check(&board(800_000, 500_000..500_017), &one).1);
+        assert!(!check(&board(800_000, 0..0), &board(700_000, 0..0)).1);
+        assert!(!check(&Page { group: 2, ..other.clone() }, &one).1);
+        // Products of one price.
+        let [mut hammer, mut saw] = [700_000, 800_000].map(|name| board(name, 500_000..500_004));
+        [&mut hammer, &mut saw].into_iter().for_each(|page| (500_000..500_004).for_each(|run| number(page, run)));
+        assert!(!check(&saw, &hammer).1);
+        let own = measure.own_text(&other);
+        assert!(!measure.has_other_text(&other, &own, &one));
+        assert!(!measure.shares_too_little(&other, &own, &measure.text_bitmap(&one).unwrap()));
+    }
+
     proptest::proptest! {
         #[test]
         fn pages_of_other_text_never_meet_the_condition(
             shared in 0..40u32, lists in proptest::array::uniform2(0..60u32), template in 0..40u32, group in 1..=2u32,
             known in 0..12usize, levels in proptest::array::uniform2(0..3u8), first in 680_000..=1_000_000u32,
-            repeated in 0..60u32, reduced in 0..3u8,
+            repeated in 0..60u32, reduced in 0..3u8, named in 0..30u32,
         ) {
             let mut pages = siblings(1);
             pages.truncate(known);
@@ -465,6 +549,9 @@ mod tests {
                 let mut page = page(group, 3, text.chain(from..from + own));
                 page.order.shingle_level = level;
                 page.order.shingles.retain(|shingle| shingle.leading_zeros() >= level.into());
+                if level == 0 {
+                    page.order.names = names(&page, from..from + own.min(named));
+                }
                 page
             };
             let (a, b) = (page(1, lists[0], levels[0], 60_000), page(group, lists[1], levels[1], 70_000));
