@@ -23,7 +23,7 @@
 //! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts` | How does a process crawl its slots? |
 //! | `gather` | How does a crawl become an ordinary folder? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
-//! | `replay`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
+//! | `replay`, `verify`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -70,6 +70,7 @@ mod turn_body;
 mod turn_log;
 mod turn_loop;
 mod turn_runner;
+mod verify;
 
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
@@ -97,3 +98,4 @@ pub use turn_log::{
     turns_behind,
 };
 pub use turn_runner::{PageSubmitter, RunnerSettings, TurnRunner};
+pub use verify::{LogCheck, check_log};

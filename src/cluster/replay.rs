@@ -1,7 +1,7 @@
 //! Decides all turns of a log once more, by one decider: it must give the verdicts that the cluster has given.
 
 use crate::detect::{Decider, InMemory, Options, Settling};
-use crate::model::Sequence;
+use crate::model::{PageId, Sequence};
 
 use super::connection::Session;
 use super::error::ClusterError;
@@ -30,6 +30,15 @@ pub struct Replay {
 /// # Errors
 /// [`ClusterError::Damaged`] if a turn or an arrival cannot be read.
 pub async fn replay(session: &Session, options: Options) -> Result<Replay, ClusterError> {
+    replay_with(session, options, |_| {}).await
+}
+
+/// As [`replay`]. Calls `decided` with the name of each page.
+pub(super) async fn replay_with(
+    session: &Session,
+    options: Options,
+    mut decided: impl FnMut(PageId),
+) -> Result<Replay, ClusterError> {
     let mut decider: Decider<InMemory> = Decider::in_memory(Options { settling: Settling::AtMarks, ..options });
     let (mut found, mut last) = (Replay::default(), 0);
     loop {
@@ -49,6 +58,7 @@ pub async fn replay(session: &Session, options: Options) -> Result<Replay, Clust
                     found.differing.push(answer.sequence);
                 }
             }
+            turn.pages.iter().for_each(|page| decided(page.input.page));
             found.turns += 1;
             found.pages += turn.pages.len() as u64;
             last = row.number;

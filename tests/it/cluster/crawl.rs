@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use flate2::read::GzDecoder;
-use ndcrawl::cluster::{Connector, CrawlName, CrawlState, LoggedLine, Replay, Session, logged_lines, open, replay};
+use ndcrawl::cluster::{Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, Session, check_log, logged_lines, open};
 use ndcrawl::detect::{Mode, Options};
 use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;
@@ -70,20 +70,20 @@ impl SharedCrawl {
         }
     }
 
-    async fn session(&self) -> Session {
+    async fn session(&self) -> (Session, CrawlRow) {
         let session = Connector::new(self.servers.address()).connect().await.unwrap();
         let crawl = open(&session, &CrawlName::parse(self.name).unwrap()).await.unwrap();
         assert_eq!(crawl.state, CrawlState::Finished);
-        session
+        (session, crawl)
     }
 
     /// What holds after every crawl: one decider gives the same verdicts, each URL has one outcome, and each stored page
     /// is in an archive. Returns the lines.
     async fn audit(&self) -> Lines {
-        let session = self.session().await;
-        let Replay { pages, differing, .. } = replay(&session, options()).await.unwrap();
-        assert_eq!(differing, []);
-        assert!(pages > 0);
+        let (session, crawl) = self.session().await;
+        let check = check_log(&session, &crawl, options()).await.unwrap();
+        assert!(check.is_sound() && check.replay.pages > 0, "{check:?}");
+        assert_eq!(check.uncompleted, 0);
         let logged = logged_lines(&session, (0..SLOTS).map(Slot)).await.unwrap();
         let mut lines = Lines::new();
         for LoggedLine { folder, line } in logged {

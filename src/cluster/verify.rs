@@ -1,0 +1,94 @@
+//! Checks the log of a crawl against itself: verdicts, outcomes and pages.
+
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::replay::{Replay, replay_with};
+use super::schema::CrawlRow;
+use super::slot_log::SlotLogReader;
+use crate::detect::Options;
+use crate::model::{CanonicalUrl, UrlId};
+
+/// Problems of one kind that are named.
+const NAMED: usize = 20;
+
+/// What a check has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogCheck {
+    /// The verdicts, decided once more by one decider.
+    pub replay: Replay,
+    /// URLs with an outcome.
+    pub urls: u64,
+    /// URLs with two outcomes: how many, and some of them.
+    pub twice: (u64, Vec<String>),
+    /// Pages with an outcome that no turn has decided.
+    pub undecided: u64,
+    /// Decided pages whose fetch nobody has completed: no fault, while workers may still fetch them again.
+    pub uncompleted: u64,
+}
+
+impl LogCheck {
+    /// Whether there is no fault.
+    pub fn is_sound(&self) -> bool {
+        self.replay.differing.is_empty() && self.twice.0 == 0 && self.undecided == 0
+    }
+}
+
+/// Checks the log of the crawl that the session uses. `options` are those of its detector.
+///
+/// Cost: as [`replay`](super::replay), and a read of the logs of all slots.
+///
+/// # Errors
+/// [`ClusterError::Damaged`] if something cannot be read.
+pub async fn check_log(session: &Session, crawl: &CrawlRow, options: Options) -> Result<LogCheck, ClusterError> {
+    let (mut decided, mut check) = (HashSet::new(), LogCheck::default());
+    check.replay = replay_with(session, options, |page| {
+        decided.insert(page);
+    })
+    .await?;
+    let map = crawl.slot_map();
+    for slot in map.slots() {
+        let mut reader = SlotLogReader::new(session, [slot]).await?;
+        let (mut texts, mut done): (Vec<String>, HashSet<u128>) = (Vec::new(), HashSet::new());
+        loop {
+            let commits = reader.next(session).await?;
+            if commits.is_empty() {
+                break;
+            }
+            for (_, entry) in commits.into_iter().flatten() {
+                texts.extend(entry.urls.into_iter().map(|url| url.row.url));
+                for outcome in &entry.outcomes {
+                    let url = text_of(&texts, outcome.url)?;
+                    let canonical = CanonicalUrl::from_canonical(url)
+                        .map_err(|error| ClusterError::Damaged(format!("'{url}' is in a log: {error}")))?;
+                    if map.slot_of(&canonical) != slot {
+                        let what = format!("the log of slot {} has the outcome of '{url}', of another slot", slot.0);
+                        return Err(ClusterError::Damaged(what));
+                    }
+                    check.urls += 1;
+                    if !done.insert(xxh3_128(url.as_bytes())) {
+                        check.twice.0 += 1;
+                        if check.twice.1.len() < NAMED {
+                            check.twice.1.push(url.to_owned());
+                        }
+                    }
+                }
+                for page in &entry.pages {
+                    check.undecided += u64::from(!decided.remove(&page.page));
+                }
+            }
+        }
+    }
+    check.uncompleted = decided.len() as u64;
+    Ok(check)
+}
+
+fn text_of(texts: &[String], number: UrlId) -> Result<&str, ClusterError> {
+    texts
+        .get(number.index())
+        .map(String::as_str)
+        .ok_or_else(|| ClusterError::Damaged(format!("a log has the outcome of URL {number} before it names it")))
+}
