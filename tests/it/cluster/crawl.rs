@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use flate2::read::GzDecoder;
-use ndcrawl::cluster::{Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, Session, check_log, logged_lines, open};
+use ndcrawl::cluster::{
+    Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, Session, check_log, logged_lines, open,
+};
 use ndcrawl::detect::{Mode, Options};
 use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;

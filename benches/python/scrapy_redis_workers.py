@@ -1,9 +1,9 @@
 """Workers of scrapy-redis on the web of the bench `cluster`: pages a second, and what is lost when a process is killed.
 
     cargo bench --bench cluster -- serve seeds.txt &         # 400 hosts of 8 pages, each answer takes 200 ms
-    python scrapy_redis.py seeds.txt --workers 2             # the table; needs scrapy, scrapy-redis and redis-server
-    python scrapy_redis.py seeds.txt --workers 2 --kill worker
-    python scrapy_redis.py seeds.txt --workers 2 --kill store
+    python scrapy_redis_workers.py seeds.txt --workers 2             # the table; needs scrapy, scrapy-redis and redis-server
+    python scrapy_redis_workers.py seeds.txt --workers 2 --kill worker
+    python scrapy_redis_workers.py seeds.txt --workers 2 --kill store
 
 Redis runs with the settings of its package: snapshots, no append-only file. The store is killed by SIGKILL and started
 again at once.
