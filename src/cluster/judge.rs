@@ -77,6 +77,11 @@ impl Judge {
         self.judged.get(&run).copied().unwrap_or_default()
     }
 
+    /// Returns the number of the last input of which something is judged. All before it are judged whole.
+    pub(super) fn last_input(&self) -> Option<i32> {
+        self.judged.keys().next().filter(|stream| stream.0 < 0).map(|stream| -1 - stream.0)
+    }
+
     /// Opens the next turn about these arrivals, and tells all runs. A turn that was opened before is forgotten: answers
     /// to it name another attempt.
     pub async fn open_turn(&mut self, session: &mut Session, ranges: &[ArrivalRange]) -> Result<Attempt, ClusterError> {
@@ -113,6 +118,10 @@ impl Judge {
         let TurnContent { pages: count, body } = verdicts;
         let mut judged = self.judged.clone();
         judged.extend(ranges.iter().map(|range| (range.run, range.first + i64::from(range.count))));
+        // Inputs are judged one after the other: of those before the last one nothing is left to know.
+        if let Some(last) = judged.keys().next().copied().filter(|stream| stream.0 < 0) {
+            judged.retain(|stream, _| stream.0 >= 0 || *stream == last);
+        }
         let row = TurnRow { number: self.next_turn(), first_page: self.pages, count, attempt, body: body.to_vec() };
         let transaction = session.begin().await?;
         self.check(&CrawlTurns::lock(&transaction).await?)?;

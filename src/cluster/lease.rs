@@ -20,7 +20,7 @@ use super::schema::CrawlState;
 use crate::model::Slot;
 
 /// The number of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub i32);
 
 /// How often a slot was taken. Larger than that of every run that has held the slot before.
@@ -211,7 +211,8 @@ impl Run {
         let doing = ClusterError::query("give a slot back");
         let Some(fence) = self.held.remove(&slot) else { return Ok(()) };
         let transaction = session.begin().await?;
-        let statement = "UPDATE slot SET owner = NULL WHERE slot = $1 AND owner = $2 AND fence = $3";
+        let statement =
+            "UPDATE slot SET owner = NULL, freed = clock_timestamp() WHERE slot = $1 AND owner = $2 AND fence = $3";
         let number = i32::from(slot.0);
         transaction.sql().execute(statement, &[&number, &self.id.0, &fence.0]).await.map_err(doing)?;
         transaction.commit().await

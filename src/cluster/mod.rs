@@ -11,6 +11,7 @@
 //! | `connection` | How does a process get a session, and get one again? |
 //! | `server_check`, `refusal` | May a crawl be trusted to this server? |
 //! | `schema`, `crawl_name` | Which tables does a crawl have, and how is it made, stopped and dropped? |
+//! | `status` | What does a crawl wait for? |
 //! | `lease` | Which run may work on which slot, and until when? |
 //! | `arrivals`, `sealed` | How do rendered pages get to their verdicts? |
 //! | `judge`, `turn_log` | In which order are verdicts given, and by whom? |
@@ -24,6 +25,7 @@
 //! | `gather` | How does a crawl become an ordinary folder? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
 //! | `replay`, `verify`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
+//! | `inputs`, `manifest_order` | How do workers share the files of `dedup`, and in which order are these judged? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -45,11 +47,13 @@ mod decision_times;
 mod error;
 mod gather;
 mod holder;
+mod inputs;
 mod judge;
 mod lease;
 mod lease_keeper;
 mod logged_lines;
 mod mail;
+mod manifest_order;
 mod named_page;
 mod page_grants;
 mod password_file;
@@ -65,6 +69,8 @@ mod slot_encoder;
 mod slot_entry;
 mod slot_log;
 mod slot_restore;
+mod status;
+mod test_point;
 mod tls;
 mod turn_body;
 mod turn_log;
@@ -83,19 +89,24 @@ pub use decision_times::decision_times;
 pub use error::ClusterError;
 pub use gather::{Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
+pub use inputs::{LeasedInput, all_sent, finish_input, input_reports, inputs_left, lease_input, register_inputs};
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
 pub use logged_lines::{LoggedLine, logged_lines};
 pub use named_page::{NamedPage, named_page};
 pub use refusal::Refusal;
 pub use replay::{Replay, replay};
-pub use run_status::{PageDecision, RunClock, RunStatus};
-pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, stop};
+pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};
+pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, resume, stop};
 pub use server_check::{ServerFacts, connect_checked};
+pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
+pub use test_point::test_point;
 pub use turn_body::{ArrivingPage, PageFacts, arrival_body};
+pub use turn_body::{decisions_of, pages_of};
 pub use turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, slots_answered,
     turns_behind,
 };
+pub use turn_loop::ArrivalOrder;
 pub use turn_runner::{PageSubmitter, RunnerSettings, TurnRunner};
 pub use verify::{LogCheck, check_log};

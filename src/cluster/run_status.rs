@@ -71,16 +71,20 @@ pub struct PageDecision {
     pub redelivered: bool,
 }
 
+/// Is told all decisions that a run takes in, some of them twice.
+pub type DecisionObserver = Arc<dyn Fn(&[DecidedArrival]) + Send + Sync>;
+
 /// The pages of a run that wait for their decision, by number of arrival.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct WaitingPages {
     run: RunId,
+    observer: Option<DecisionObserver>,
     waiting: Arc<Mutex<BTreeMap<i64, oneshot::Sender<PageDecision>>>>,
 }
 
 impl WaitingPages {
-    pub fn of(run: RunId) -> Self {
-        Self { run, waiting: Arc::default() }
+    pub fn of(run: RunId, observer: Option<DecisionObserver>) -> Self {
+        Self { run, observer, waiting: Arc::default() }
     }
 
     pub fn expect(&self, arrival: i64, decision: oneshot::Sender<PageDecision>) {
@@ -94,6 +98,9 @@ impl WaitingPages {
 
     /// Tells those who wait what was decided. Decisions that were told before are passed over.
     pub fn deliver(&self, decided: &[DecidedArrival]) {
+        if let Some(observer) = &self.observer {
+            observer(decided);
+        }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         for (run, arrival, answer) in decided.iter().filter(|(run, ..)| *run == self.run) {
             let Some(decision) = waiting.remove(arrival) else { continue };

@@ -30,11 +30,14 @@ CREATE TABLE run (
 CREATE TABLE slot (
     slot int PRIMARY KEY, owner int REFERENCES run, fence bigint NOT NULL DEFAULT 0,
     commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false,
-    pages bigint NOT NULL DEFAULT 0, counts jsonb);
-CREATE TABLE arrival (run int, first bigint, n int NOT NULL, body bytea NOT NULL, PRIMARY KEY (run, first));
+    pages bigint NOT NULL DEFAULT 0, counts jsonb, freed timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE arrival (
+    run int, first bigint, n int NOT NULL, sent timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL,
+    PRIMARY KEY (run, first));
 ALTER TABLE arrival ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE turn (
-    number bigint PRIMARY KEY, first_page bigint NOT NULL, n int NOT NULL, attempt bigint NOT NULL, body bytea NOT NULL);
+    number bigint PRIMARY KEY, first_page bigint NOT NULL, n int NOT NULL, attempt bigint NOT NULL,
+    decided timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL);
 CREATE INDEX ON turn (first_page, number);
 ALTER TABLE turn ALTER body SET STORAGE EXTERNAL;
 CREATE SEQUENCE slot_log_seq;
@@ -46,6 +49,10 @@ CREATE TABLE mail (id bigserial PRIMARY KEY, slot int NOT NULL, body bytea NOT N
 CREATE INDEX ON mail (slot, id);
 CREATE TABLE file (
     run int, folder text, serial bigint, name text NOT NULL, bytes bigint NOT NULL, PRIMARY KEY (run, folder, serial));
+CREATE TABLE input (
+    number int PRIMARY KEY, manifest int NOT NULL, name text UNIQUE NOT NULL, owner int,
+    fence bigint NOT NULL DEFAULT 0, first_turn bigint NOT NULL DEFAULT 0, records bigint,
+    is_done bool NOT NULL DEFAULT false, report jsonb);
 CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);
 CREATE UNLOGGED TABLE turn_open (
     number bigint, attempt bigint, ranges bigint[] NOT NULL, PRIMARY KEY (number, attempt));
@@ -209,6 +216,15 @@ pub async fn stop(session: &mut Session, name: &CrawlName) -> Result<(), Cluster
     open(session, name).await?;
     let transaction = session.begin().await?;
     let statement = "UPDATE crawl SET state = 'stopped' WHERE state = 'running'";
+    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    transaction.commit().await
+}
+
+/// Has a crawl that was stopped go on.
+pub async fn resume(session: &mut Session) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("resume the crawl");
+    let transaction = session.begin().await?;
+    let statement = "UPDATE crawl SET state = 'running' WHERE state = 'stopped'";
     transaction.sql().execute(statement, &[]).await.map_err(doing)?;
     transaction.commit().await
 }

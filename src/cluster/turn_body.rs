@@ -6,9 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::detect::{DecidedPage, DecidedTurn, Reply, TurnAnswer};
 use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, TermCounts, TermOrder, Verdict};
 
+use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
-use super::turn_log::ArrivalRange;
+use super::turn_log::{ArrivalRange, turns_behind};
+
+/// Turns that are read at once.
+const TURNS_AT_ONCE: i64 = 64;
 
 /// A page on its way to its verdict.
 #[derive(Clone, Debug)]
@@ -69,7 +73,7 @@ pub fn arrival_body(pages: &[ArrivingPage]) -> Result<Vec<u8>, ClusterError> {
 }
 
 /// Returns the pages of arrivals.
-pub(super) fn pages_of(body: &[u8]) -> Result<Vec<ArrivingPage>, ClusterError> {
+pub fn pages_of(body: &[u8]) -> Result<Vec<ArrivingPage>, ClusterError> {
     let pages: Vec<ArrivedPage> = decoded(body, "an arrival")?;
     let arriving = |page: ArrivedPage| ArrivingPage {
         input: PageInput {
@@ -137,6 +141,36 @@ impl TurnVerdicts {
             turn.pages.extend(least_weight.map(|least_weight| DecidedPage { input, verdict, least_weight }));
         }
         Ok(turn)
+    }
+}
+
+/// Returns what turns have decided of the arrivals of a run, by number of arrival. Reads all turns from this one on.
+pub async fn decisions_of(
+    session: &Session,
+    run: RunId,
+    first_turn: i64,
+) -> Result<Vec<(RunId, i64, TurnAnswer)>, ClusterError> {
+    let (mut decided, mut last) = (Vec::new(), first_turn - 1);
+    loop {
+        let turns = turns_behind(session, last, TURNS_AT_ONCE).await?;
+        if turns.is_empty() {
+            return Ok(decided);
+        }
+        for turn in turns {
+            last = turn.number;
+            let turn = TurnVerdicts::read(&turn.body)?;
+            let arrivals = turn
+                .ranges()
+                .into_iter()
+                .flat_map(|range| (0..i64::from(range.count)).map(move |at| (range.run, range.first + at)));
+            let answers = turn.pages.iter().map(|(sequence, verdict, weight)| TurnAnswer {
+                sequence: *sequence,
+                verdict: *verdict,
+                redelivered: weight.is_none(),
+            });
+            let of_run = arrivals.zip(answers).filter(|((of, _), _)| *of == run);
+            decided.extend(of_run.map(|((run, number), answer)| (run, number, answer)));
+        }
     }
 }
 

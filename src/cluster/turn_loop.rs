@@ -17,7 +17,9 @@ use super::error::ClusterError;
 use super::holder::{DecidedArrival, Holder, next_ranges};
 use super::judge::Judge;
 use super::lease::RunId;
+use super::manifest_order::next_in_manifest;
 use super::run_status::{RunStatus, WaitingPages};
+use super::test_point::test_point;
 use super::turn_log::{Attempt, OpenTurn, glance};
 use crate::detect::Options;
 use crate::model::Slot;
@@ -31,12 +33,23 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// A holder is made anew if it answers for so many times as many slots as are held.
 const TOO_MANY: usize = 2;
 
+/// Which arrivals the next turn is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArrivalOrder {
+    /// Those that are there, as many of each run.
+    #[default]
+    AsTheyCome,
+    /// Those of the inputs of `dedup`, in the order of their numbers, in full turns.
+    OfManifests,
+}
+
 /// What turns of a crawl have in common.
 #[derive(Clone, Debug)]
 pub(super) struct TurnPlan {
     pub options: Options,
     pub slots: u16,
     pub turn_pages: i32,
+    pub order: ArrivalOrder,
 }
 
 /// The part of a run that has to do with turns.
@@ -132,6 +145,7 @@ impl TurnLoop {
         }
         self.holder.answer(&self.session, self.run, open).await?;
         self.answered = Some(answer);
+        test_point("answer");
         Ok(true)
     }
 
@@ -143,8 +157,10 @@ impl TurnLoop {
         if let Some(open) = open.filter(|open| open.number == judge.next_turn()) {
             return self.holder.settle(&mut self.session, judge, open.attempt, &open.ranges).await;
         }
-        let all = all_arrived(&self.session).await?;
-        let ranges = next_ranges(judge, &all, self.plan.turn_pages);
+        let ranges = match self.plan.order {
+            ArrivalOrder::AsTheyCome => next_ranges(judge, &all_arrived(&self.session).await?, self.plan.turn_pages),
+            ArrivalOrder::OfManifests => next_in_manifest(&self.session, judge, self.plan.turn_pages).await?,
+        };
         if !ranges.is_empty() {
             judge.open_turn(&mut self.session, &ranges).await?;
         }

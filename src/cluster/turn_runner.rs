@@ -22,10 +22,10 @@ use super::error::ClusterError;
 use super::lease::{Run, RunDescription};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
 use super::refusal::Refusal;
-use super::run_status::{PageDecision, RunClock, RunStatus, WaitingPages};
+use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, WaitingPages};
 use super::schema::{CrawlRow, CrawlState};
 use super::turn_body::ArrivingPage;
-use super::turn_loop::{TurnLoop, TurnPlan};
+use super::turn_loop::{ArrivalOrder, TurnLoop, TurnPlan};
 use crate::detect::Options;
 use crate::model::Slot;
 
@@ -62,6 +62,20 @@ impl TurnRunner {
     /// # Errors
     /// If it cannot begin: [`Refusal::ArchiveInUse`], among others.
     pub async fn start(connector: Connector, crawl: &CrawlRow, settings: RunnerSettings) -> Result<Self, ClusterError> {
+        Self::start_with(connector, crawl, settings, ArrivalOrder::default(), None).await
+    }
+
+    /// Begins with the first run, which judges arrivals in this order. `observer` is told all decisions.
+    ///
+    /// # Errors
+    /// See [`start`](Self::start).
+    pub async fn start_with(
+        connector: Connector,
+        crawl: &CrawlRow,
+        settings: RunnerSettings,
+        order: ArrivalOrder,
+        observer: Option<DecisionObserver>,
+    ) -> Result<Self, ClusterError> {
         let (status_in, status) = watch::channel(RunStatus::without_run(crawl.state));
         let (submissions, submitted) = mpsc::unbounded_channel();
         let (requests, requested) = mpsc::unbounded_channel();
@@ -70,7 +84,8 @@ impl TurnRunner {
         let lives = Lives {
             connector,
             crawl: crawl.plan.name.clone(),
-            plan: TurnPlan { options: settings.options.clone(), slots, turn_pages },
+            plan: TurnPlan { options: settings.options.clone(), slots, turn_pages, order },
+            observer,
             settings,
             status: status_in,
             clock: clock.clone(),
@@ -164,6 +179,7 @@ struct Lives {
     crawl: CrawlName,
     settings: RunnerSettings,
     plan: TurnPlan,
+    observer: Option<DecisionObserver>,
     status: watch::Sender<RunStatus>,
     clock: RunClock,
     submitted: Arc<Mutex<mpsc::UnboundedReceiver<Submission>>>,
@@ -188,7 +204,8 @@ impl Lives {
 
     /// Lives until the run is lost, or has ended as it was asked to.
     async fn live_once(&self, keeper: LeaseKeeper) -> Result<(), ClusterError> {
-        let (run, waiting) = (keeper.run.id(), WaitingPages::of(keeper.run.id()));
+        let run = keeper.run.id();
+        let waiting = WaitingPages::of(run, self.observer.clone());
         let mut tasks = JoinSet::new();
         let requested = Arc::clone(&self.requested);
         tasks.spawn(async move { keeper.keep(&mut *requested.lock().await).await });

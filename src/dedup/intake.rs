@@ -170,7 +170,7 @@ impl Intake {
 }
 
 /// Returns the outcome of an answer that the decider does not see.
-fn outcome_without_verdict(arrival: &InputPage) -> Outcome {
+pub(super) fn outcome_without_verdict(arrival: &InputPage) -> Outcome {
     let fetched = &arrival.fetched;
     match (&arrival.read, fetched.status) {
         (Some(Ok(_)), _) => Outcome::Excluded(Exclusion::NoIndex),

@@ -23,7 +23,9 @@ mod input_report;
 mod intake;
 mod names;
 mod run;
+mod shared_input;
 
 pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions};
 pub use input_report::{InputReport, InputReports};
 pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts, SameUrl};
+pub use shared_input::{InputReader, PageToDecide, ReadDocument, SharedInputReport, enter_verdict};

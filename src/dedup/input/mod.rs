@@ -100,6 +100,8 @@ pub struct InputDocument {
     pub fetched: Fetched,
     /// The row that it was, if it was one.
     pub row: Option<RowSource>,
+    /// The `WARC-Record-ID` of its record.
+    pub record_id: Option<String>,
     /// Whether its record states another digest of its block, although a checksum says that the block is sound.
     pub is_digest_other: bool,
 }
@@ -119,7 +121,7 @@ pub struct RowSource {
 
 impl From<Fetched> for InputDocument {
     fn from(fetched: Fetched) -> Self {
-        Self { fetched, row: None, is_digest_other: false }
+        Self { fetched, row: None, record_id: None, is_digest_other: false }
     }
 }
 

@@ -25,6 +25,8 @@ const STEP: usize = 64 * 1024;
 #[derive(Default)]
 pub(super) struct RecordHead {
     pub(super) kind: String,
+    /// What names the record, if anything does.
+    pub(super) id: Option<String>,
     pub(super) url: String,
     pub(super) date: String,
     pub(super) content_type: String,
@@ -134,7 +136,8 @@ impl<'a> Records<'a> {
         self.stream.advance(skip);
         Ok(match (self.layout.page)(&head, bytes, self.options) {
             Ok(Some(page)) => {
-                InputItem::Answer(Box::new(InputDocument { is_digest_other, ..InputDocument::from(page) }))
+                let record_id = head.id.take();
+                InputItem::Answer(Box::new(InputDocument { record_id, is_digest_other, ..InputDocument::from(page) }))
             }
             Ok(None) => InputItem::Passed,
             Err(why) => InputItem::Damaged(self.damage(why)),

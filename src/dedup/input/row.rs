@@ -112,6 +112,7 @@ impl InputRow<'_> {
                 id: id.or(own_name).map(Cow::into_owned),
                 columns: self.columns,
             }),
+            record_id: None,
             is_digest_other: false,
         })
     }

@@ -43,6 +43,7 @@ fn parse(header: &[u8]) -> RecordHead {
             "warc-type" => head.kind = value.to_ascii_lowercase(),
             // Version 1.0 of the standard has the URL in angle brackets.
             "warc-target-uri" => value.trim_matches(['<', '>']).clone_into(&mut head.url),
+            "warc-record-id" => head.id = Some(value.to_owned()),
             "warc-date" => value.clone_into(&mut head.date),
             "warc-block-digest" => head.digest = BlockDigest::parse(value),
             // A segment is one of several records that hold the parts of a block (section 8).

@@ -1,0 +1,158 @@
+//! Inputs of `dedup`: files that are numbered by manifests, and leased one by one.
+//!
+//! The pages of an input are arrivals of a *stream*, which is a run with a negative number. They are the same whoever
+//! reads the input, so two workers that send them do no harm, and an input of a dead run is read again by another one.
+
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::lease::RunId;
+
+/// An input that a run works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeasedInput {
+    /// Its number, over all manifests of the crawl.
+    pub number: i32,
+    /// Its name, as the manifest gives it.
+    pub name: String,
+    /// How often it was leased.
+    pub fence: i64,
+    /// Turns before this one have none of its pages.
+    pub first_turn: i64,
+}
+
+impl LeasedInput {
+    /// Returns the stream of its arrivals.
+    pub fn stream(&self) -> RunId {
+        stream_of(self.number)
+    }
+}
+
+/// Returns the stream of an input.
+pub(super) fn stream_of(number: i32) -> RunId {
+    RunId(-1 - number)
+}
+
+/// Enters the inputs of a manifest, in order. Those that are there already stay as they are; the new ones are a manifest
+/// of their own.
+pub async fn register_inputs(session: &mut Session, names: &[String]) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("enter the inputs of the manifest");
+    let transaction = session.begin().await?;
+    // Of workers that enter one manifest at once, the first one does.
+    transaction.sql().batch_execute("LOCK TABLE input IN SHARE ROW EXCLUSIVE MODE").await.map_err(&doing)?;
+    transaction
+        .sql()
+        .execute(
+            "INSERT INTO input (number, manifest, name) \
+             SELECT (SELECT count(*) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int, \
+                    (SELECT coalesce(max(manifest), -1) FROM input) + 1, name \
+             FROM unnest($1::text[]) WITH ORDINALITY AS given (name, place) \
+             WHERE NOT EXISTS (SELECT FROM input WHERE input.name = given.name)",
+            &[&names],
+        )
+        .await
+        .map_err(doing)?;
+    transaction.commit().await
+}
+
+/// Leases the first input that nobody works on, if there is one.
+pub async fn lease_input(session: &mut Session, run: RunId) -> Result<Option<LeasedInput>, ClusterError> {
+    let doing = ClusterError::query("lease an input");
+    let transaction = session.begin().await?;
+    let row = transaction
+        .sql()
+        .query_opt(
+            "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
+                           WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp()) \
+                           ORDER BY number LIMIT 1 FOR UPDATE OF input SKIP LOCKED) \
+             UPDATE input SET owner = $1, fence = fence + 1, \
+                    first_turn = CASE fence WHEN 0 THEN (SELECT turn + 1 FROM crawl) ELSE first_turn END \
+             FROM free WHERE input.number = free.number \
+               AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \
+             RETURNING input.number, name, fence, first_turn",
+            &[&run.0],
+        )
+        .await
+        .map_err(&doing)?;
+    transaction.commit().await?;
+    let leased = |row: &Row| -> Result<LeasedInput, tokio_postgres::Error> {
+        Ok(LeasedInput {
+            number: row.try_get(0)?,
+            name: row.try_get(1)?,
+            fence: row.try_get(2)?,
+            first_turn: row.try_get(3)?,
+        })
+    };
+    row.as_ref().map(leased).transpose().map_err(doing)
+}
+
+/// Says how many arrivals an input has: all of them are sent.
+///
+/// # Errors
+/// [`ClusterError::RunLost`] if the input is another run's by now.
+pub async fn all_sent(
+    session: &mut Session,
+    run: RunId,
+    input: &LeasedInput,
+    records: i64,
+) -> Result<(), ClusterError> {
+    let statement = "UPDATE input SET records = $4 WHERE number = $1 AND owner = $2 AND fence = $3 \
+                     AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
+    let doing = ClusterError::query("say that an input is sent");
+    let transaction = session.begin().await?;
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&input.number, &run.0, &input.fence, &records];
+    let changed = transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
+    if changed == 0 {
+        return Err(ClusterError::RunLost(run.0));
+    }
+    transaction.commit().await
+}
+
+/// Marks an input as done: its output is there. `report` is what the input gave.
+///
+/// # Errors
+/// [`ClusterError::RunLost`] if the input is another run's by now.
+pub async fn finish_input(
+    session: &mut Session,
+    run: RunId,
+    input: &LeasedInput,
+    report: &Value,
+) -> Result<(), ClusterError> {
+    let statement = "UPDATE input SET is_done = true, report = $4::text::jsonb \
+                     WHERE number = $1 AND owner = $2 AND fence = $3 \
+                     AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
+    let doing = ClusterError::query("mark an input as done");
+    let transaction = session.begin().await?;
+    let report = report.to_string();
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&input.number, &run.0, &input.fence, &report];
+    let changed = transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
+    if changed == 0 {
+        return Err(ClusterError::RunLost(run.0));
+    }
+    transaction.commit().await
+}
+
+/// Returns how many inputs are not done.
+pub async fn inputs_left(session: &Session) -> Result<i64, ClusterError> {
+    let doing = ClusterError::query("count the inputs that are left");
+    let statement = "SELECT count(*) FROM input WHERE NOT is_done";
+    let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
+    row.try_get(0).map_err(doing)
+}
+
+/// Returns the names of these inputs that are done, with what they gave, in the order of their numbers.
+pub async fn input_reports(session: &Session, names: &[String]) -> Result<Vec<(String, Value)>, ClusterError> {
+    let doing = ClusterError::query("read what the inputs gave");
+    let statement = "SELECT name, report::text FROM input WHERE is_done AND name = ANY($1) ORDER BY number";
+    let rows = session.client().query(statement, &[&names]).await.map_err(&doing)?;
+    let mut reports = Vec::new();
+    for row in rows {
+        let (name, report): (String, Option<String>) =
+            (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        let report = report.and_then(|report| serde_json::from_str(&report).ok()).unwrap_or_default();
+        reports.push((name, report));
+    }
+    Ok(reports)
+}

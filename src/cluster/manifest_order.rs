@@ -1,0 +1,138 @@
+//! The order of `dedup`: turns take the pages of the inputs in the order of their numbers, and are full.
+//!
+//! So the verdicts depend neither on the number of workers nor on how fast they are. Only the last turn of a manifest may
+//! be shorter.
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::inputs::stream_of;
+use super::judge::Judge;
+use super::turn_log::ArrivalRange;
+
+/// Inputs that are looked at for one turn. Twice as many if these are not enough, and so on.
+const INPUTS: i64 = 256;
+
+/// How far an input is.
+#[derive(Clone, Copy, Debug)]
+struct InputStream {
+    number: i32,
+    manifest: i32,
+    /// Arrivals so far.
+    sent: i64,
+    /// Whether these are all.
+    is_complete: bool,
+}
+
+/// The next turn, as far as some inputs tell.
+#[derive(Debug, PartialEq)]
+enum NextTurn {
+    /// These arrivals.
+    Ready(Vec<ArrivalRange>),
+    /// Some of its pages have not arrived.
+    Waiting,
+    /// These, unless there are more inputs.
+    Short(Vec<ArrivalRange>),
+}
+
+/// Returns the arrivals of the next turn: exactly `pages` of them, or what is left of a manifest. None if some of them
+/// have not arrived yet.
+pub(super) async fn next_in_manifest(
+    session: &Session,
+    judge: &Judge,
+    pages: i32,
+) -> Result<Vec<ArrivalRange>, ClusterError> {
+    let mut most = INPUTS;
+    loop {
+        let inputs = inputs_from(session, judge.last_input().unwrap_or(0), most).await?;
+        let are_all = (inputs.len() as i64) < most;
+        match next_of(&inputs, |number| judge.judged(stream_of(number)), pages) {
+            NextTurn::Ready(ranges) => return Ok(ranges),
+            NextTurn::Waiting => return Ok(Vec::new()),
+            NextTurn::Short(ranges) if are_all => return Ok(ranges),
+            NextTurn::Short(_) => most *= 2,
+        }
+    }
+}
+
+async fn inputs_from(session: &Session, from: i32, most: i64) -> Result<Vec<InputStream>, ClusterError> {
+    let doing = ClusterError::query("look for the next pages of the manifest");
+    let statement = "SELECT number, manifest, records, \
+                            coalesce((SELECT first + n FROM arrival WHERE run = -1 - number \
+                                      ORDER BY first DESC LIMIT 1), 0) \
+                     FROM input WHERE number >= $1 ORDER BY number LIMIT $2";
+    let rows = session.client().query(statement, &[&from, &most]).await.map_err(&doing)?;
+    let mut inputs = Vec::new();
+    for row in &rows {
+        let (sent, records): (i64, Option<i64>) = (row.try_get(3).map_err(&doing)?, row.try_get(2).map_err(&doing)?);
+        inputs.push(InputStream {
+            number: row.try_get(0).map_err(&doing)?,
+            manifest: row.try_get(1).map_err(&doing)?,
+            sent,
+            is_complete: records == Some(sent),
+        });
+    }
+    Ok(inputs)
+}
+
+fn next_of(inputs: &[InputStream], judged: impl Fn(i32) -> i64, pages: i32) -> NextTurn {
+    let (mut ranges, mut left, mut manifest) = (Vec::new(), pages, None);
+    for input in inputs {
+        if manifest.is_some_and(|manifest| manifest != input.manifest) {
+            // The last turn of a manifest.
+            return NextTurn::Ready(ranges);
+        }
+        let first = judged(input.number);
+        let count = i32::try_from(input.sent - first).unwrap_or(i32::MAX).min(left);
+        if count > 0 {
+            ranges.push(ArrivalRange { run: stream_of(input.number), first, count });
+            manifest = Some(input.manifest);
+            left -= count;
+        }
+        if left == 0 {
+            return NextTurn::Ready(ranges);
+        }
+        if !input.is_complete {
+            return NextTurn::Waiting;
+        }
+    }
+    NextTurn::Short(ranges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(sent: &[(i32, i64, bool)]) -> Vec<InputStream> {
+        (0..)
+            .zip(sent)
+            .map(|(number, &(manifest, sent, is_complete))| InputStream { number, manifest, sent, is_complete })
+            .collect()
+    }
+
+    fn next(sent: &[(i32, i64, bool)], judged: &[i64]) -> Vec<(i32, i64, i32)> {
+        let judged = |number: i32| judged.get(number as usize).copied().unwrap_or(0);
+        let (NextTurn::Ready(ranges) | NextTurn::Short(ranges)) = next_of(&inputs(sent), judged, 64) else {
+            return Vec::new();
+        };
+        ranges.iter().map(|range| (-1 - range.run.0, range.first, range.count)).collect()
+    }
+
+    #[test]
+    fn turns_are_full_but_for_the_last_one_of_a_manifest() {
+        // What comes later waits for what comes before.
+        assert_eq!(next(&[(0, 63, false), (0, 500, true)], &[0]), []);
+        assert_eq!(next(&[(0, 64, false), (0, 500, true)], &[0]), [(0, 0, 64)]);
+        assert_eq!(next(&[(0, 63, true), (0, 500, false)], &[0]), [(0, 0, 63), (1, 0, 1)]);
+        assert_eq!(next(&[(0, 63, true), (0, 0, true), (0, 9, true)], &[10]), [(0, 10, 53), (2, 0, 9)]);
+        assert_eq!(next(&[(0, 63, true), (0, 0, true), (0, 9, false)], &[10]), []);
+        // A further manifest begins with a turn of its own, and waits for the one before.
+        assert_eq!(next(&[(0, 10, true), (1, 500, true)], &[0]), [(0, 0, 10)]);
+        assert_eq!(next(&[(0, 10, true), (1, 500, true)], &[10]), [(1, 0, 64)]);
+        assert_eq!(next(&[(0, 10, false), (1, 500, true)], &[10]), []);
+        assert_eq!(next(&[(0, 0, true), (1, 5, true)], &[0]), [(1, 0, 5)]);
+        assert_eq!(next(&[(0, 10, true)], &[10]), []);
+        assert_eq!(next(&[], &[]), []);
+        // Behind the last input that was looked at there may be more of the manifest.
+        assert!(matches!(next_of(&inputs(&[(0, 10, true), (0, 0, true)]), |_| 0, 64), NextTurn::Short(_)));
+    }
+}

@@ -1,0 +1,136 @@
+//! What a crawl looks like from outside: who works on it, how far it is, and what it waits for.
+
+use serde::Serialize;
+
+use super::connection::Session;
+use super::crawl_name::CrawlName;
+use super::error::ClusterError;
+use super::schema::open;
+
+/// From this many seconds on without an owner, a slot is told.
+pub const SLOT_ALARM: f64 = 60.0;
+
+/// A crawl as its database knows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClusterStatus {
+    /// Its name.
+    pub crawl: String,
+    /// `running`, `stopped` or `finished`.
+    pub state: String,
+    /// Turns so far.
+    pub turns: i64,
+    /// Judged pages so far.
+    pub pages: i64,
+    /// Judged pages a second, in the last minute.
+    pub pages_per_second: f64,
+    /// Pages that wait for their verdict.
+    pub waiting: i64,
+    /// How long the oldest of them has waited, in seconds.
+    pub oldest_waiting: Option<f64>,
+    /// The number of slots.
+    pub slots: i64,
+    /// Slots without an owner that is alive, for [`SLOT_ALARM`] and longer, ascending.
+    pub slots_without_owner: Vec<i32>,
+    /// How long the first of them has had none, in seconds.
+    pub without_owner: Option<f64>,
+    /// Runs that are alive, ascending.
+    pub runs: Vec<RunLine>,
+    /// Inputs of `dedup`, and how many of them are done.
+    pub inputs: i64,
+    /// Inputs that are done.
+    pub inputs_done: i64,
+}
+
+/// A run that is alive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunLine {
+    /// Its number.
+    pub run: i32,
+    /// Where it runs.
+    pub name: String,
+    /// The version of its program.
+    pub version: String,
+    /// How many slots it owns.
+    pub slots: i64,
+    /// Whether it is the judge.
+    pub is_judge: bool,
+    /// How many inputs of `dedup` it works on.
+    pub inputs: i64,
+}
+
+/// Looks at a crawl, at one moment.
+///
+/// # Errors
+/// [`Refusal::NoCrawl`](super::Refusal::NoCrawl), among others.
+pub async fn status(session: &mut Session, name: &CrawlName) -> Result<ClusterStatus, ClusterError> {
+    let doing = ClusterError::query("read the status of the crawl");
+    open(session, name).await?;
+    let transaction = session.begin().await?;
+    let snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+    transaction.sql().batch_execute(snapshot).await.map_err(&doing)?;
+    let row = transaction.sql().query_one(CRAWL, &[]).await.map_err(&doing)?;
+    let free = transaction.sql().query(FREE, &[&SLOT_ALARM]).await.map_err(&doing)?;
+    let rows = transaction.sql().query(RUNS, &[]).await.map_err(&doing)?;
+    transaction.commit().await?;
+    let get = || -> Result<ClusterStatus, tokio_postgres::Error> {
+        let mut runs = Vec::new();
+        for row in &rows {
+            runs.push(RunLine {
+                run: row.try_get(0)?,
+                name: row.try_get(1)?,
+                version: row.try_get(2)?,
+                slots: row.try_get(3)?,
+                is_judge: row.try_get(4)?,
+                inputs: row.try_get(5)?,
+            });
+        }
+        let slots_without_owner = free.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+        let without_owner = free.first().map(|row| row.try_get(1)).transpose()?;
+        Ok(ClusterStatus {
+            crawl: name.to_string(),
+            state: row.try_get(0)?,
+            turns: row.try_get(1)?,
+            pages: row.try_get(2)?,
+            pages_per_second: row.try_get(3)?,
+            waiting: row.try_get(4)?,
+            oldest_waiting: row.try_get(5)?,
+            slots: row.try_get(6)?,
+            inputs: row.try_get(7)?,
+            inputs_done: row.try_get(8)?,
+            slots_without_owner,
+            without_owner,
+            runs,
+        })
+    };
+    get().map_err(doing)
+}
+
+/// The arrivals behind what is judged are few, and are found by the key of their table. Of the inputs of `dedup`, all
+/// before the last one of which something is judged are judged whole.
+const CRAWL: &str = "
+WITH stream AS (
+    SELECT id AS run, coalesce((taken ->> id::text)::bigint, 0) AS judged FROM crawl, run
+    UNION ALL
+    SELECT -1 - number, coalesce((taken ->> (-1 - number)::text)::bigint, 0) FROM crawl, input
+    WHERE number >= coalesce((SELECT max(-1 - key::int) FROM jsonb_object_keys(taken) AS key WHERE key::int < 0), 0)),
+waiting AS (
+    SELECT arrival.first + n - greatest(first, judged) AS pages, sent
+    FROM stream JOIN arrival ON arrival.run = stream.run AND first > judged - 4096 AND first + n > judged)
+SELECT state, turn, pages,
+    (SELECT coalesce(sum(n), 0)::float8 / 60 FROM (SELECT n, decided FROM turn ORDER BY number DESC LIMIT 20000) AS last
+     WHERE decided > clock_timestamp() - interval '60 s'),
+    (SELECT coalesce(sum(waiting.pages), 0)::bigint FROM waiting),
+    (SELECT extract(epoch FROM clock_timestamp() - min(sent))::float8 FROM waiting),
+    slots::bigint, (SELECT count(*) FROM input), (SELECT count(*) FROM input WHERE is_done)
+FROM crawl";
+
+const FREE: &str = "
+SELECT slot, age FROM (
+    SELECT slot, extract(epoch FROM clock_timestamp() - greatest(freed, until))::float8 AS age
+    FROM slot LEFT JOIN run ON run.id = owner WHERE owner IS NULL OR until <= clock_timestamp()) AS free
+WHERE age >= $1 AND (SELECT state = 'running' FROM crawl) ORDER BY age DESC, slot";
+
+const RUNS: &str = "
+SELECT id, run.name, version, (SELECT count(*) FROM slot WHERE owner = id), id IS NOT DISTINCT FROM judge,
+    (SELECT count(*) FROM input WHERE owner = id AND NOT is_done)
+FROM run, crawl WHERE until > clock_timestamp() ORDER BY id";

@@ -1,0 +1,192 @@
+//! Reads one of the inputs that several processes share, without deciding about its pages.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fetch::{absent_page, no_text};
+use crate::model::{
+    CanonicalUrl, Discovery, Fetched, PageId, PageInput, PageLine, UrlRow, UrlState, Verdict, capture_key,
+};
+use crate::pagetext::PageReader;
+use crate::pipeline::{
+    NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_page, outcome_of, page_input, render_page,
+    unleased_line,
+};
+
+use super::input::{InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
+use super::input_report::InputReports;
+use super::intake::{InputPage, outcome_without_verdict};
+use super::run::SameUrl;
+
+/// Reads inputs and renders their pages.
+pub struct InputReader {
+    /// How pages are found.
+    pub options: InputOptions,
+    /// Reads pages.
+    pub renderer: PageReader,
+    /// Media types that are pages.
+    pub accepts: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// The name of the crawl, from which those of its pages follow.
+    pub crawl: String,
+    /// Which captures of one URL are documents.
+    pub same_url: SameUrl,
+    /// Whether the texts of pages are wanted.
+    pub keep_text: bool,
+}
+
+/// A document that was read.
+#[derive(Debug)]
+pub struct ReadDocument {
+    /// Its line: whole if it is no page, else without the verdict.
+    pub line: PageLine,
+    /// The `WARC-Record-ID` of its record.
+    pub record_id: Option<String>,
+    /// The page to be decided.
+    pub page: Option<PageToDecide>,
+    /// Its main text, if it is a page and texts are wanted.
+    pub text: Option<String>,
+}
+
+/// A page to be decided.
+#[derive(Debug)]
+pub struct PageToDecide {
+    /// For the detector.
+    pub input: PageInput,
+    /// Its URL as a store spells it.
+    pub url: String,
+    /// When it was fetched.
+    pub fetched: Option<i64>,
+}
+
+/// What an input gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedInputReport {
+    /// Answers and documents.
+    pub answers: u64,
+    /// Pages that were decided.
+    pub pages: u64,
+    /// Pages whose URL came before.
+    pub repeated: u64,
+    /// Records, lines and rows that could not be read.
+    pub damaged: u64,
+    /// Whether all of it was read, and it has an answer.
+    pub is_good: bool,
+    /// Why the first piece could not be read.
+    pub why: Option<String>,
+    /// The pages by their outcomes.
+    pub outcomes: std::collections::BTreeMap<String, u64>,
+}
+
+impl InputReader {
+    /// Reads an input, a file or a folder, in order. Stops when `take` returns false.
+    pub fn read(&self, name: &str, mut take: impl FnMut(ReadDocument) -> bool) -> SharedInputReport {
+        let mut report = SharedInputReport::default();
+        let inputs = match Inputs::find(&[Path::new(name).to_owned()]) {
+            Ok(inputs) => inputs,
+            Err(error) => {
+                report.why = Some(error.to_string());
+                return report;
+            }
+        };
+        let (bytes, mut reports) = (AtomicU64::new(0), InputReports::default());
+        for item in inputs.items(&self.options, &bytes) {
+            match item {
+                InputItem::Opened(file) => reports.open(file),
+                InputItem::Answer(document) => {
+                    report.answers += 1;
+                    reports.answer();
+                    if !take(self.document(name, report.answers, *document)) {
+                        return report;
+                    }
+                }
+                InputItem::Passed => reports.passed(),
+                InputItem::Ignored(_) => {}
+                InputItem::Damaged(damage) => {
+                    report.damaged += 1;
+                    report.why.get_or_insert_with(|| format!("{}: {}", damage.place, damage.why));
+                    reports.damaged(&damage);
+                }
+            }
+        }
+        reports.end(false);
+        report.is_good = report.answers > 0 && reports.poor == 0;
+        report
+    }
+
+    fn document(&self, input: &str, number: u64, document: InputDocument) -> ReadDocument {
+        let InputDocument { fetched, row, record_id, .. } = document;
+        let fetched: Arc<Fetched> = Arc::new(fetched);
+        let read = self.is_page(&fetched).then(|| render_page(&self.renderer, &fetched));
+        let mut arrival = InputPage { fetched: fetched.clone(), row, capture: 1, read };
+        let mut line = line_without_verdict(&arrival);
+        let Some(Ok(RenderedPage { rendered, body_digest, payload_digest })) = &mut arrival.read else {
+            return ReadDocument { line, record_id, page: None, text: None };
+        };
+        add_page(&mut line, rendered);
+        line.digest = Some(payload_digest.clone());
+        if rendered.robots.noindex {
+            return ReadDocument { line, record_id, page: None, text: None };
+        }
+        let key = self.key(input, number, &fetched, arrival.row.as_ref());
+        let page = page_input(PageId::new(&self.crawl, &key, 0), &fetched, rendered, *body_digest, None);
+        let text = self.keep_text.then(|| self.renderer.reading(&*fetched)).flatten().map(|reading| reading.text);
+        let url = capture_key(fetched.url.as_str(), 1).into_owned();
+        let page = Some(PageToDecide { input: page, url, fetched: fetched.started_at });
+        ReadDocument { line, record_id, page, text }
+    }
+
+    fn is_page(&self, fetched: &Fetched) -> bool {
+        (200..300).contains(&fetched.status)
+            && absent_page(fetched).is_none()
+            && (self.accepts)(&fetched.media_type())
+            && no_text(&fetched.body).is_none_or(|found| (self.accepts)(found))
+    }
+
+    /// Returns what names a document: nobody knows all names, so one without URL is known by its place.
+    fn key(&self, input: &str, number: u64, fetched: &Fetched, row: Option<&RowSource>) -> String {
+        let place = row.filter(|_| fetched.url.file().is_some());
+        let place = place.and_then(|row| CanonicalUrl::of_row_number(&row.file, row.number));
+        match (self.same_url, place) {
+            (SameUrl::Keep, _) => format!("{input}#{number} {}", fetched.url),
+            (_, Some(place)) => place.to_string(),
+            (_, None) => fetched.url.to_string(),
+        }
+    }
+}
+
+/// Returns the line of an answer as if the decider did not see it.
+fn line_without_verdict(arrival: &InputPage) -> PageLine {
+    let key = capture_key(arrival.fetched.url.as_str(), 1).into_owned();
+    let row = UrlRow { url: key, discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
+    let mut line = unleased_line(&row, None, &outcome_without_verdict(arrival));
+    line.url = arrival.fetched.url.shown().into_owned();
+    add_answer(&mut line, &arrival.fetched);
+    if let Some(RowSource { file, number, id, columns }) = &arrival.row {
+        (line.file, line.line) = (Some(file.to_string()), Some(*number));
+        line.id.clone_from(id);
+        line.columns.clone_from(columns);
+    }
+    line
+}
+
+/// Enters a verdict in the line of a page. `original` is the URL of the page that it repeats, as a store spells it.
+pub fn enter_verdict(line: &mut PageLine, verdict: Verdict, original: Option<&str>) {
+    let row = UrlRow { url: String::new(), discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
+    let decided = unleased_line(&row, None, &outcome_of(verdict, None));
+    (line.outcome, line.reason) = (decided.outcome, decided.reason);
+    (line.score, line.second_score, line.band) = (decided.score, decided.second_score, decided.band);
+    (line.detector, line.decided_by) = (decided.detector, decided.decided_by);
+    let original = original.map(|url| NamedOriginal {
+        id: None,
+        url: url.to_owned(),
+        capture: 1,
+        fetched_at: None,
+        folder: None,
+        links: OriginalLinks::Earlier(Vec::new()),
+    });
+    line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
+    line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
+}
