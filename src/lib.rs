@@ -11,6 +11,7 @@
 //! | `crawl` | `documents`, `dust`, `frontier`, `fetch`, `store`, `objects`, `pipeline`, `crawl` | the crawler as a library |
 //! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
 //! | `pdf` | in `documents` | the text of PDF |
+//! | `cluster` and `dedup` | `batch` | several processes that deduplicate files |
 //! | `s3` | in `objects` | exports to S3, inputs from there |
 //! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
@@ -22,6 +23,7 @@
 //! ```text
 //! cli
 //! report
+//! batch
 //! cluster
 //! crawl  dedup  demo  eval  export
 //! pipeline
@@ -59,6 +61,8 @@ compile_error!("the feature `browser` needs a Unix system: build without it");
 #[cfg(feature = "browser")]
 pub mod headless;
 
+#[cfg(all(feature = "cluster", feature = "dedup"))]
+pub mod batch;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 #[cfg(feature = "crawl")]

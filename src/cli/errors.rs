@@ -135,7 +135,8 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
 
 /// Maps an error of the cluster.
 #[cfg(feature = "cluster")]
-pub(super) fn cluster_error(error: ClusterError) -> CliError {
+pub(super) fn cluster_error(error: impl Into<ClusterError>) -> CliError {
+    let error = error.into();
     let mut message = error.to_string();
     let mut source = std::error::Error::source(&error);
     while let Some(cause) = source {

@@ -18,7 +18,11 @@ mod allocator;
 pub mod args;
 mod bar_lines;
 #[cfg(feature = "cluster")]
+mod cluster_access;
+#[cfg(feature = "cluster")]
 mod cluster_settings;
+#[cfg(feature = "cluster")]
+mod cluster_text;
 pub mod clusters;
 mod colors;
 mod commands;
@@ -46,6 +50,8 @@ mod run_worker;
 mod saved_settings;
 pub mod seeds;
 mod setup;
+#[cfg(feature = "cluster")]
+mod shared_dedup;
 mod signals;
 pub mod snapshot;
 mod startup;

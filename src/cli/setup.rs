@@ -288,7 +288,7 @@ pub(super) fn system_name() -> String {
 }
 
 #[cfg(not(unix))]
-fn system_name() -> String {
+pub(super) fn system_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 

@@ -1,7 +1,9 @@
 //! Several processes that share a crawl, on real database servers.
 
+mod commands;
 mod connection;
 mod crawl;
+mod dedup;
 mod failover;
 mod gaps;
 mod holder;

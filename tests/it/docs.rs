@@ -231,6 +231,11 @@ fn help() -> BTreeMap<String, BTreeSet<String>> {
     let commands = main.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
     for name in command.captures_iter(commands).map(|name| name[1].to_owned()).filter(|name| name != "help") {
         let mut text = help_of(&[&name]);
+        if name == "cluster" {
+            for part in ["init", "stop", "drop"] {
+                text.push_str(&help_of(&["cluster", part]));
+            }
+        }
         if name == "config" {
             text.push_str(&help_of(&["config", "show"]));
             text.push_str(&help_of(&["config", "init"]));

@@ -17,9 +17,13 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 23] = [
     "",
     "crawl",
+    "cluster",
+    "cluster init",
+    "cluster stop",
+    "cluster drop",
     "status",
     "clusters",
     "dedup",
@@ -40,7 +44,7 @@ const COMMANDS: [&str; 19] = [
 ];
 
 /// Command lines that fail, each in a folder of its own that holds [`FILES`].
-const MISTAKES: [&str; 29] = [
+const MISTAKES: [&str; 32] = [
     "",
     "not-a-command",
     "ftp://h.test/",
@@ -70,6 +74,9 @@ const MISTAKES: [&str; 29] = [
     "reindex missing",
     "check bogus",
     "eval --pairs missing.tsv",
+    "cluster init postgres://me:secret@db.test/crawls",
+    "cluster drop postgres://me@db.test/crawls",
+    "status mysql://db.test/crawls",
 ];
 
 const FILES: [(&str, &str); 4] = [

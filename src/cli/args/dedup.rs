@@ -43,6 +43,10 @@ pub struct DedupArguments {
     /// With --fresh: delete the earlier run in the output folder first
     #[arg(long, requires = "fresh")]
     pub force: bool,
+    /// Flags of a run that several workers share.
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub shared: super::cluster::SharedDedupFlags,
     /// The flags of `crawl` that concern decisions and output.
     #[command(flatten)]
     pub keys: KeyFlags<JudgingKeys>,

@@ -12,9 +12,12 @@ use crate::model::Threshold;
 /// The arguments of `status`.
 #[derive(Debug, Args)]
 pub struct StatusArguments {
-    /// Output folder of the crawl
+    /// Output folder of the crawl, or the servers of a shared one: postgres://USER@HOST,HOST/DATABASE
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
+    /// Shared crawls: the name of the crawl in the database
+    #[arg(long, value_name = "NAME", default_value = "crawl")]
+    pub cluster_name: String,
     /// Print one JSON object: the status file, with the state that the lock tells
     #[arg(long)]
     pub json: bool,

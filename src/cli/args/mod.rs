@@ -4,6 +4,8 @@
 //! import nothing of the other modules but `config`.
 
 #[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(feature = "cluster")]
 mod cluster_flags;
 mod common;
 mod config;
@@ -28,6 +30,8 @@ mod worker;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+#[cfg(feature = "cluster")]
+pub use cluster::{ClusterCommand, ClusterInitArguments, ClusterShape};
 #[cfg(feature = "cluster")]
 pub use cluster_flags::ClusterFlags;
 pub use common::{ConfigSource, Verbosity};
@@ -81,6 +85,10 @@ pub enum Command {
     #[cfg(feature = "cluster")]
     /// Make an ordinary output folder from a crawl that workers shared
     Gather(GatherArguments),
+    /// Make, stop or delete a crawl that several workers share
+    #[cfg(feature = "cluster")]
+    #[command(subcommand)]
+    Cluster(ClusterCommand),
     /// Show the status of a crawl, running or ended
     Status(StatusArguments),
     /// List clusters of duplicates and the page to keep of each

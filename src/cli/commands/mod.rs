@@ -1,6 +1,8 @@
 //! Runs the command that the arguments name. One file or folder per command; nothing else imports them.
 
 mod check;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod clusters;
 mod completions;
 mod config;
@@ -38,6 +40,8 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Worker(arguments)) => worker::run(&arguments, host),
         #[cfg(feature = "cluster")]
         Some(Command::Gather(arguments)) => gather::run(&arguments),
+        #[cfg(feature = "cluster")]
+        Some(Command::Cluster(command)) => cluster::run(&command),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &WorkerArguments, host: &Host) -> Result<u8, CliErr
     let rendering = shared_setup(&settings, &Seeds::default())?.rendering();
     if rendering != row.plan.rendering {
         let refusal = Refusal::OtherCrawl { name: name.text().to_owned(), difference: "rendering" };
-        return Err(cluster_error(refusal.into()));
+        return Err(cluster_error(refusal));
     }
     run_worker::run(
         SharedCrawl { connector, row, lease: arguments.lease },

@@ -20,7 +20,7 @@ async fn refusal(address: ServerAddress, one_copy: bool) -> Option<Refusal> {
 }
 
 /// Sets a parameter of the primary, and waits until new sessions see it.
-async fn set(administrator: &Session, name: &str, value: &str) {
+pub async fn set(administrator: &Session, name: &str, value: &str) {
     let client = administrator.client();
     client.batch_execute(&format!("ALTER SYSTEM SET {name} = '{value}'")).await.unwrap();
     client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
@@ -65,13 +65,13 @@ async fn servers_that_could_lose_a_crawl_are_refused() {
 }
 
 /// A pooler before the primary.
-struct Pooler {
+pub struct Pooler {
     process: Child,
-    port: u16,
+    pub port: u16,
 }
 
 impl Pooler {
-    fn start(servers: &LocalServers, mode: &str) -> Self {
+    pub fn start(servers: &LocalServers, mode: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (primary, password) = (servers.ports()[0], servers.password());
         let settings = format!(
@@ -90,7 +90,7 @@ impl Pooler {
         Self { process, port }
     }
 
-    fn address(&self) -> ServerAddress {
+    pub fn address(&self) -> ServerAddress {
         let began = Instant::now();
         while std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err() {
             assert!(began.elapsed() < Duration::from_secs(10), "the pooler does not listen");

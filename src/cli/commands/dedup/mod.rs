@@ -1,6 +1,8 @@
 //! The command `dedup`: decides on pages that are read from files.
 
 mod monitor;
+#[cfg(feature = "cluster")]
+mod shared;
 mod summary;
 
 use std::time::Instant;
@@ -31,6 +33,10 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
+    #[cfg(feature = "cluster")]
+    if let Some(address) = &arguments.shared.cluster {
+        return shared::run(address, settings, arguments, host);
+    }
     let PreparedDedup { dedup, mut file, bytes } = prepare(settings, arguments)?;
     let began = Instant::now();
     let (ended, signal_code) = monitor::run(settings, dedup, bytes, host)?;

@@ -1,0 +1,31 @@
+//! *How do several processes deduplicate files?* `dedup` over the cluster.
+//!
+//! ```text
+//! manifest ─► inputs, leased ─► reader ─► arrivals ─► turns in manifest order ─► decisions ─► files of the input
+//! ```
+//!
+//! The manifest numbers the inputs. Each worker leases inputs, reads and renders them, and sends their pages as
+//! arrivals; what it reads goes to a file beside the output. Turns take the pages in the order of the manifest, so the
+//! verdicts depend neither on the number of workers nor on their speed. When all pages of an input are decided, its
+//! worker writes the files of that input, each under a temporary name that is changed at the end, and marks the input as
+//! done. An input of a dead worker is leased again, and gives the same bytes.
+//!
+//! | file | question |
+//! |---|---|
+//! | `worker` | Which inputs does a process work on, and when is it done? |
+//! | `input_work` | How does an input get from its records to its files? |
+//! | `decisions` | What was decided on the arrivals of the inputs? |
+//! | `originals` | Which page does a duplicate repeat? |
+//! | `output` | What is written of an input? |
+//!
+//! Public types: [`BatchWorker`] is a process's part in a run, [`BatchEnding`] its result.
+
+mod decisions;
+mod error;
+mod input_work;
+mod originals;
+mod output;
+mod worker;
+
+pub use error::BatchError;
+pub use worker::{BatchEnding, BatchSettings, BatchWorker};

@@ -1,0 +1,153 @@
+//! A process's part in a shared run: it leases inputs, at most a few ahead, until all are done.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::cluster::{
+    ArrivalOrder, ClusterError, Connector, CrawlRow, CrawlState, RunId, RunnerSettings, Session, TurnRunner,
+    input_reports, inputs_left, lease_input, register_inputs,
+};
+use crate::dedup::{InputReader, SharedInputReport};
+use crate::pipeline::Stop;
+
+use super::decisions::StreamDecisions;
+use super::error::BatchError;
+use super::input_work::InputTools;
+use super::originals::Originals;
+
+/// Inputs that a worker has under way.
+const MOST_INPUTS: usize = 4;
+/// How often a worker looks for inputs.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long a connection is tried for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What a worker needs.
+pub struct BatchSettings {
+    /// The servers.
+    pub connector: Connector,
+    /// The crawl.
+    pub crawl: CrawlRow,
+    /// How the process takes part in turns.
+    pub runner: RunnerSettings,
+    /// Reads inputs.
+    pub reader: InputReader,
+    /// The inputs of the manifest, in order.
+    pub names: Vec<String>,
+    /// The output folder, which exists.
+    pub folder: PathBuf,
+}
+
+/// How a worker's part ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BatchEnding {
+    /// The inputs of the manifest that are done, with what they gave, in order.
+    pub inputs: Vec<(String, SharedInputReport)>,
+    /// Whether all inputs of the crawl are done.
+    pub is_complete: bool,
+}
+
+/// A process's part in a shared run.
+pub struct BatchWorker {
+    tools: InputTools,
+    runner: TurnRunner,
+    session: Session,
+    names: Vec<String>,
+    work: JoinSet<Result<(), BatchError>>,
+    /// The run whose inputs are under way.
+    run: Option<RunId>,
+}
+
+impl BatchWorker {
+    /// Enters the inputs and begins a run.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn start(settings: BatchSettings) -> Result<Self, BatchError> {
+        let BatchSettings { connector, crawl, runner, reader, names, folder } = settings;
+        let mut session = connector.connect().await?;
+        session.use_crawl(&crawl.plan.name).await?;
+        register_inputs(&mut session, &names).await?;
+        let decisions = StreamDecisions::default();
+        let (order, observer) = (ArrivalOrder::OfManifests, Some(decisions.observer()));
+        let runner = TurnRunner::start_with(connector.clone(), &crawl, runner, order, observer).await?;
+        let tools = InputTools {
+            connector,
+            crawl: crawl.plan.name,
+            reader: Arc::new(reader),
+            decisions,
+            originals: Arc::new(Originals::default()),
+            folder: folder.into(),
+        };
+        Ok(Self { tools, runner, session, names, work: JoinSet::new(), run: None })
+    }
+
+    /// Works until all inputs are done, the crawl is stopped, or `stop` is.
+    ///
+    /// # Errors
+    /// What has ended the work. The inputs under way are free when the lease has run out.
+    pub async fn run(mut self, mut stop: watch::Receiver<Stop>) -> Result<BatchEnding, BatchError> {
+        let mut status = self.runner.status();
+        let is_complete = loop {
+            if *stop.borrow() != Stop::Go || status.borrow().state == CrawlState::Stopped {
+                break false;
+            }
+            match self.look().await {
+                Ok(true) => break true,
+                Ok(false) => {}
+                Err(error) if error.is_passing() => self.connect().await?,
+                Err(error) => return Err(error),
+            }
+            tokio::select! {
+                Some(done) = self.work.join_next() => {
+                    match done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())) {
+                        Err(error) if error.is_lost() => tracing::warn!("an input is given up: {error}"),
+                        result => result?,
+                    }
+                }
+                ended = self.runner.ended() => {
+                    ended?;
+                    break false;
+                }
+                _ = status.changed() => {}
+                _ = stop.wait_for(|stop| *stop != Stop::Go) => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        };
+        self.work.shutdown().await;
+        let inputs = self.reports().await?;
+        self.runner.end().await?;
+        Ok(BatchEnding { inputs, is_complete })
+    }
+
+    /// Leases inputs. Returns whether all inputs are done.
+    async fn look(&mut self) -> Result<bool, BatchError> {
+        let run = self.runner.status().borrow().run;
+        if run != self.run {
+            // The inputs of the earlier run are given up.
+            self.work.shutdown().await;
+            self.run = run;
+        }
+        let Some(run) = run else { return Ok(false) };
+        while self.work.len() < MOST_INPUTS {
+            let Some(input) = lease_input(&mut self.session, run).await? else { break };
+            self.work.spawn(self.tools.clone().work(run, input));
+        }
+        Ok(self.work.is_empty() && inputs_left(&self.session).await? == 0)
+    }
+
+    async fn connect(&mut self) -> Result<(), ClusterError> {
+        self.session = self.tools.connector.connect_patiently(PATIENCE).await?;
+        self.session.use_crawl(&self.tools.crawl).await
+    }
+
+    async fn reports(&self) -> Result<Vec<(String, SharedInputReport)>, BatchError> {
+        let reports = input_reports(&self.session, &self.names).await?;
+        let read = |(name, report)| (name, serde_json::from_value(report).unwrap_or_default());
+        Ok(reports.into_iter().map(read).collect())
+    }
+}

@@ -1,0 +1,118 @@
+//! The arguments of `cluster init`, `cluster stop` and `cluster drop`.
+
+use std::num::{NonZeroU16, NonZeroUsize};
+
+use clap::{Args, Subcommand};
+
+use super::common::{ConfigSource, Verbosity};
+use super::flags::KeyFlags;
+use super::key_sets::JudgingKeys;
+
+/// The commands under `cluster`.
+#[derive(Debug, Subcommand)]
+pub enum ClusterCommand {
+    /// Make the tables of a dedup run that several workers share
+    #[command(args_override_self = true)]
+    Init(Box<ClusterInitArguments>),
+    /// Stop a crawl: its workers end, and can go on later
+    Stop(ClusterStopArguments),
+    /// Delete a crawl with all its tables; refused while workers are at it
+    Drop(ClusterDropArguments),
+}
+
+/// The arguments of `cluster init`.
+#[derive(Debug, Args)]
+pub struct ClusterInitArguments {
+    /// The servers: postgres://USER@HOST,HOST/DATABASE
+    #[arg(value_name = "URL")]
+    pub cluster: String,
+    /// The name of the crawl in the database
+    #[arg(long, value_name = "NAME", default_value = "crawl")]
+    pub cluster_name: String,
+    /// What is fixed for the crawl.
+    #[command(flatten)]
+    pub shape: ClusterShape,
+    /// The flags of `dedup` that concern decisions.
+    #[command(flatten)]
+    pub keys: KeyFlags<JudgingKeys>,
+    /// Configuration files.
+    #[command(flatten)]
+    pub config: ConfigSource,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// What is fixed when a crawl is made.
+#[derive(Clone, Debug, Args)]
+pub struct ClusterShape {
+    /// Parts into which the index is divided among workers
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub slots: NonZeroU16,
+    /// Pages that are decided together
+    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub turn: u16,
+    /// Accept a server without a synchronous standby; a lost disk then loses the crawl
+    #[arg(long)]
+    pub one_copy: bool,
+}
+
+/// The arguments of `cluster stop`.
+#[derive(Debug, Args)]
+pub struct ClusterStopArguments {
+    /// The servers: postgres://USER@HOST,HOST/DATABASE
+    #[arg(value_name = "URL")]
+    pub cluster: String,
+    /// The name of the crawl in the database
+    #[arg(long, value_name = "NAME", default_value = "crawl")]
+    pub cluster_name: String,
+}
+
+/// The arguments of `cluster drop`.
+#[derive(Debug, Args)]
+pub struct ClusterDropArguments {
+    /// The servers: postgres://USER@HOST,HOST/DATABASE
+    #[arg(value_name = "URL")]
+    pub cluster: String,
+    /// The name of the crawl in the database; it has no default, since nothing brings the crawl back
+    #[arg(long, value_name = "NAME", required = true)]
+    pub cluster_name: String,
+}
+
+/// The flags of a `dedup` run that several workers share.
+#[derive(Clone, Debug, Args)]
+pub struct SharedDedupFlags {
+    /// Share the work with other workers over PostgreSQL (postgres://USER@HOST,HOST/DATABASE); INPUT is a manifest, a
+    /// file that names the inputs, one a line
+    #[arg(long, value_name = "URL", help_heading = "Cluster")]
+    pub cluster: Option<String>,
+    /// With --cluster: the name of the crawl in the database
+    #[arg(long, value_name = "NAME", default_value = "crawl", requires = "cluster", help_heading = "Cluster")]
+    pub cluster_name: String,
+    /// With --cluster: start N workers on this machine
+    #[arg(long, value_name = "N", default_value = "1", requires = "cluster", help_heading = "Cluster")]
+    pub workers: NonZeroUsize,
+    /// With --cluster: parts into which the index is divided among workers
+    #[arg(long, value_name = "N", default_value = "64", requires = "cluster", help_heading = "Cluster")]
+    pub slots: NonZeroU16,
+    /// With --cluster: pages that are decided together; verdicts depend on it
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "64",
+        value_parser = clap::value_parser!(u16).range(1..=4096),
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub turn: u16,
+    /// With --cluster: accept a server without a synchronous standby; a lost disk then loses the crawl
+    #[arg(long, requires = "cluster", help_heading = "Cluster")]
+    pub one_copy: bool,
+}
+
+impl SharedDedupFlags {
+    /// Returns what is fixed when the crawl is made.
+    pub fn shape(&self) -> ClusterShape {
+        ClusterShape { slots: self.slots, turn: self.turn, one_copy: self.one_copy }
+    }
+}

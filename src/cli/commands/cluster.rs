@@ -1,0 +1,56 @@
+//! The commands `cluster init`, `cluster stop` and `cluster drop`.
+
+use crate::cli::args::{ClusterCommand, ClusterInitArguments};
+use crate::cli::cluster_access::{connector, crawl_name};
+use crate::cli::errors::{CliError, cluster_error, exit};
+use crate::cli::log;
+use crate::cli::run_crawl::runtime;
+use crate::cli::shared_dedup::plan;
+use crate::cli::startup::load_settings;
+use crate::cli::terminal::write_stderr;
+use crate::cluster::{ClusterError, connect_checked, drop_crawl, init, resume, stop};
+
+/// Runs the command.
+pub(super) fn run(command: &ClusterCommand) -> Result<u8, CliError> {
+    match command {
+        ClusterCommand::Init(arguments) => init_crawl(arguments),
+        ClusterCommand::Stop(arguments) => stop_crawl(&arguments.cluster, &arguments.cluster_name),
+        ClusterCommand::Drop(arguments) => delete_crawl(&arguments.cluster, &arguments.cluster_name),
+    }
+}
+
+fn init_crawl(arguments: &ClusterInitArguments) -> Result<u8, CliError> {
+    let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
+    let settings = load_settings(given.collect(), &arguments.config)?;
+    log::begin(&settings)?;
+    let plan = plan(&settings, &arguments.cluster_name, &arguments.shape)?;
+    let connector = connector(&arguments.cluster)?;
+    let row = runtime()?.block_on(async {
+        let mut session = connect_checked(&connector, plan.one_copy).await?;
+        let row = init(&mut session, &plan).await?;
+        resume(&mut session).await?;
+        Ok::<_, ClusterError>(row)
+    });
+    let row = row.map_err(cluster_error)?;
+    write_stderr(&format!(
+        "the crawl '{}' is ready: {} slots, turns of {}",
+        row.plan.name, row.plan.slots, row.plan.turn_pages
+    ));
+    Ok(exit::FINISHED)
+}
+
+fn stop_crawl(address: &str, name: &str) -> Result<u8, CliError> {
+    let (connector, name) = (connector(address)?, crawl_name(name)?);
+    let stopped = runtime()?.block_on(async { stop(&mut connector.connect().await?, &name).await });
+    stopped.map_err(cluster_error)?;
+    write_stderr(&format!("the crawl '{name}' is stopped: its workers end within seconds"));
+    Ok(exit::FINISHED)
+}
+
+fn delete_crawl(address: &str, name: &str) -> Result<u8, CliError> {
+    let (connector, name) = (connector(address)?, crawl_name(name)?);
+    let dropped = runtime()?.block_on(async { drop_crawl(&mut connector.connect().await?, &name).await });
+    dropped.map_err(cluster_error)?;
+    write_stderr(&format!("the crawl '{name}' is deleted"));
+    Ok(exit::FINISHED)
+}

@@ -1,0 +1,242 @@
+//! `dedup --cluster`: several workers deduplicate the inputs of a manifest.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::batch::{BatchEnding, BatchError, BatchSettings, BatchWorker};
+use crate::cli::args::DedupArguments;
+use crate::cli::cluster_access::connector;
+use crate::cli::config::settings::Settings;
+use crate::cli::errors::{CliError, cluster_error, exit};
+use crate::cli::format::{counted, span, thousands};
+use crate::cli::host::Host;
+use crate::cli::run_crawl::runtime;
+use crate::cli::setup;
+use crate::cli::shared_dedup::{detector, plan, renderer};
+use crate::cli::signals;
+use crate::cli::terminal::write_stderr;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::cluster::{ClusterError, RunDescription, RunnerSettings, connect_checked, init, resume};
+use crate::dedup::{InputReader, SameUrl};
+use crate::fetch;
+use crate::model::Normalizer;
+use crate::pipeline::Stop;
+
+/// How long a run lives without renewing its lease.
+const TTL: Duration = Duration::from_secs(10);
+/// How long a run is tried to be begun while the database does not answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Sets [`TTL`], for tests, in milliseconds.
+const TTL_VARIABLE: &str = "NDCRAWL_TEST_LEASE_MS";
+
+/// Works on the inputs of the manifest at this address. Returns the exit code.
+pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
+    let names = manifest(arguments)?;
+    let shared = &arguments.shared;
+    if host.is_embedded() && shared.workers.get() > 1 {
+        return Err(CliError::usage(
+            "--workers starts this program, which is embedded here: start each worker by itself",
+        ));
+    }
+    let plan = plan(settings, &shared.cluster_name, &shared.shape())?;
+    let reader = reader(settings, arguments, plan.name.text())?;
+    let folder = output_folder(&settings.out.dir)?;
+    let (connector, runtime, began) = (connector(address)?, runtime()?, Instant::now());
+    let crawl = runtime.block_on(async {
+        let mut session = connect_checked(&connector, plan.one_copy).await?;
+        let crawl = init(&mut session, &plan).await?;
+        resume(&mut session).await?;
+        Ok::<_, ClusterError>(crawl)
+    });
+    let crawl = crawl.map_err(cluster_error)?;
+    let helpers = (2..=shared.workers.get()).map(Helper::start).collect::<Result<Vec<_>, _>>()?;
+    let runner = RunnerSettings {
+        description: description(&folder),
+        options: detector(settings),
+        ttl: ttl(),
+        patience: PATIENCE,
+        gives_back_at_once: true,
+    };
+    let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), folder };
+    let (stop, stopped) = watch::channel(Stop::Go);
+    let (ending, signalled) = runtime.block_on(async {
+        let signals = host.listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?;
+        let ending = async { BatchWorker::start(batch).await?.run(stopped).await }.await;
+        Ok::<_, CliError>((ending.map_err(batch_error)?, signals.exit_code()))
+    })?;
+    for helper in helpers {
+        helper.end(signalled.is_some())?;
+    }
+    warn(&ending);
+    let summary = if arguments.json { json(&ending, &names) } else { text(&ending, &names, began.elapsed()) };
+    host.print_summary(&summary)?;
+    Ok(signalled.unwrap_or_else(|| code(&ending)))
+}
+
+/// Reads the manifest: an input a line. Empty lines and those that begin with # are passed over.
+fn manifest(arguments: &DedupArguments) -> Result<Vec<String>, CliError> {
+    let [path] = &arguments.inputs[..] else {
+        let message = "--cluster takes one manifest: a file that names the inputs, one a line";
+        return Err(CliError::usage(message).with_hint("write the names into a file, and give that file"));
+    };
+    let text = fs::read_to_string(path).map_err(|error| {
+        CliError::usage(format!("{}: {error}", path.display()))
+            .with_hint("give a file that names the inputs, one a line")
+    })?;
+    let mut names: Vec<String> = Vec::new();
+    for name in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if names.iter().any(|known| known == name) {
+            return Err(CliError::usage(format!("{}: the input {name} is named twice", path.display())));
+        }
+        names.push(name.to_owned());
+    }
+    if names.is_empty() {
+        return Err(CliError::usage(format!("{}: the manifest names no input", path.display())));
+    }
+    Ok(names)
+}
+
+fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Result<InputReader, CliError> {
+    let same_url = super::same_url(arguments);
+    if same_url == SameUrl::Last {
+        return Err(CliError::usage(
+            "--same-url last reads all inputs twice, which several workers cannot do together",
+        )
+        .with_hint("use --same-url first or keep"));
+    }
+    let normalizer = Normalizer::new(settings.normalise_options());
+    let accept_types = settings.http.accept_types.clone();
+    Ok(InputReader {
+        options: super::input_options(settings, arguments, &normalizer)?,
+        renderer: renderer(settings)?,
+        accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
+        crawl: crawl.to_owned(),
+        same_url,
+        keep_text: setup::crawl_options(settings).keep_text,
+    })
+}
+
+fn output_folder(folder: &Path) -> Result<PathBuf, CliError> {
+    let failed = |error: std::io::Error| CliError::usage(format!("{}: {error}", folder.display()));
+    fs::create_dir_all(folder).map_err(failed)?;
+    if folder.join("store").exists() {
+        let message = format!("{}: the folder holds a crawl of one process", folder.display());
+        return Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint("choose another folder with -o DIR"));
+    }
+    folder.canonicalize().map_err(failed)
+}
+
+fn description(folder: &Path) -> RunDescription {
+    let (machine, process) = (setup::system_name(), std::process::id());
+    RunDescription {
+        name: format!("{machine}:{process}"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        // Workers of one machine share the folder: the files of an input are its worker's alone.
+        archive: format!("{machine}:{}#{process}", folder.display()),
+    }
+}
+
+fn ttl() -> Duration {
+    let millis = std::env::var(TTL_VARIABLE).ok().and_then(|millis| millis.parse().ok());
+    millis.map_or(TTL, Duration::from_millis)
+}
+
+fn batch_error(error: BatchError) -> CliError {
+    match error {
+        BatchError::Cluster(error) => cluster_error(error),
+        error @ BatchError::Output { .. } => CliError::new(exit::DISK_FULL, error.to_string()),
+        error @ BatchError::OtherInput(_) => CliError::new(exit::CORRUPT, error.to_string()),
+    }
+}
+
+/// Another worker on this machine.
+struct Helper {
+    child: Child,
+    number: usize,
+}
+
+impl Helper {
+    /// Starts this program once more, with the arguments that it was given.
+    fn start(number: usize) -> Result<Self, CliError> {
+        let failed = |error: std::io::Error| CliError::new(exit::INTERNAL, format!("worker {number}: {error}"));
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.args(std::env::args_os().skip(1)).args(["--workers", "1", "--progress", "none"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        Ok(Self { child: command.spawn().map_err(failed)?, number })
+    }
+
+    fn end(mut self, is_stopped: bool) -> Result<(), CliError> {
+        let Self { number, .. } = self;
+        let told = match self.child.wait() {
+            // Inputs that were not read are told by this process.
+            Ok(status) if is_stopped || status.code().is_some_and(|code| [0, 1, 8].contains(&code)) => return Ok(()),
+            Ok(status) => format!("worker {number} ended with {status}"),
+            Err(error) => format!("worker {number}: {error}"),
+        };
+        // Its inputs were done by others.
+        write_stderr(&format!("warning: {told}"));
+        Ok(())
+    }
+}
+
+fn warn(ending: &BatchEnding) {
+    for (name, report) in ending.inputs.iter().filter(|(_, report)| !report.is_good) {
+        let why = report.why.as_deref().unwrap_or("it gave no page");
+        write_stderr(&terminal_safe(&format!("warning: input {name}: {why}")));
+    }
+}
+
+fn code(ending: &BatchEnding) -> u8 {
+    let fruitful = ending.inputs.iter().any(|(_, report)| report.answers > 0);
+    match (fruitful, ending.inputs.iter().all(|(_, report)| report.is_good)) {
+        (false, _) => exit::NOTHING_FETCHED,
+        (true, true) => exit::FINISHED,
+        (true, false) => exit::SOME_INPUT_UNREAD,
+    }
+}
+
+fn outcomes(ending: &BatchEnding) -> BTreeMap<&str, u64> {
+    let mut outcomes = BTreeMap::new();
+    for (outcome, count) in ending.inputs.iter().flat_map(|(_, report)| &report.outcomes) {
+        *outcomes.entry(outcome.as_str()).or_default() += count;
+    }
+    outcomes
+}
+
+fn json(ending: &BatchEnding, names: &[String]) -> String {
+    let inputs: Vec<_> =
+        ending.inputs.iter().map(|(name, report)| json!({ "input": name, "report": report })).collect();
+    let all = json!({
+        "inputs": names.len(),
+        "done": ending.inputs.len(),
+        "complete": ending.is_complete,
+        "outcomes": outcomes(ending),
+        "reports": inputs,
+    });
+    format!("{all}\n")
+}
+
+fn text(ending: &BatchEnding, names: &[String], elapsed: Duration) -> String {
+    let pages: u64 = ending.inputs.iter().map(|(_, report)| report.pages).sum();
+    let repeated: u64 = ending.inputs.iter().map(|(_, report)| report.repeated).sum();
+    let done = thousands(ending.inputs.len() as u64);
+    let mut text = format!(
+        "{done} of {} done in {}\n{} decided\n\n",
+        counted(names.len() as u64, "input", "inputs"),
+        span(elapsed),
+        counted(pages, "page", "pages")
+    );
+    for (outcome, count) in outcomes(ending) {
+        text.push_str(&format!("{outcome:<17}{:>10}\n", thousands(count)));
+    }
+    if repeated > 0 {
+        text.push_str(&format!("{:<17}{:>10}\n", "repeated", thousands(repeated)));
+    }
+    text
+}

@@ -1,0 +1,242 @@
+//! `dedup` by several workers, by the program: the verdicts are those of one decider, whoever dies.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ndcrawl::cluster::{Connector, RunId, pages_of, read_arrivals};
+use ndcrawl::detect::{Decider, Mode, Options, Settling};
+use ndcrawl::model::{Detector, PageInput, Verdict, shown_url};
+use ndcrawl::seeded::SeededRng;
+use serde_json::{Value, json};
+
+use super::servers::LocalServers;
+use crate::program::{Finished, Place, Run};
+
+const TURN: usize = 64;
+/// Pages of an input.
+const PAGES: usize = 90;
+/// A lease that runs out within a test.
+const LEASE_MS: &str = "1500";
+
+/// The words of a page: those of its family, a few of which are changed.
+fn page(input: usize, number: usize) -> String {
+    let family = if number.is_multiple_of(3) { number } else { 1000 * (input + 1) + number };
+    let mut random = SeededRng::new(family as u64, "families of pages");
+    let mut words: Vec<String> = (0..120).map(|_| format!("word{}", random.below(4000))).collect();
+    let mut changed = SeededRng::new((input * PAGES + number) as u64, "changed words");
+    for _ in 0..changed.below(9) {
+        let at = changed.below(120);
+        words[at] = format!("changed{}", changed.below(1 << 20));
+    }
+    format!(
+        "<!DOCTYPE html><html lang=en><title>Page {number}</title><main><p>{}</p></main></html>",
+        words.chunks(12).map(|line| line.join(" ")).collect::<Vec<_>>().join(".</p><p>")
+    )
+}
+
+fn record(input: usize, number: usize) -> String {
+    let body = page(input, number);
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{body}");
+    format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-{input:04}-{number:012}>\r\n\
+         WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://h{input}.test/{number}\r\n\
+         Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+/// Writes an input: WARC, a folder of pages, or rows.
+fn write_input(place: &Place, input: usize) -> String {
+    let name = format!("in{input}");
+    match input % 3 {
+        0 => {
+            let records: String = (0..PAGES).map(|number| record(input, number)).collect();
+            place.write(&format!("{name}.warc"), &records);
+            format!("{name}.warc")
+        }
+        1 => {
+            fs::create_dir(place.path(&name)).unwrap();
+            for number in 0..PAGES {
+                place.write(&format!("{name}/{input}-{number:04}.html"), &page(input, number));
+            }
+            name
+        }
+        _ => {
+            let row = |number| json!({ "id": format!("{number}"), "html": page(input, number) }).to_string() + "\n";
+            let rows: String = (0..PAGES).map(row).collect();
+            place.write(&format!("{name}.jsonl"), &rows);
+            format!("{name}.jsonl")
+        }
+    }
+}
+
+/// A place with so many inputs, and the manifest of them.
+fn place(inputs: usize) -> Place {
+    let place = Place::new();
+    let names: Vec<String> = (0..inputs).map(|input| write_input(&place, input)).collect();
+    place.write("manifest", &format!("# the inputs\n\n{}\n", names.join("\n")));
+    place
+}
+
+fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usize) -> Run {
+    let (url, workers) = (LocalServers::shared().url(), workers.to_string());
+    place
+        .run(["dedup", "--cluster", &url, "--cluster-name", crawl, "--workers", &workers, manifest, "-o", out])
+        .env("NDCRAWL_TEST_LEASE_MS", LEASE_MS)
+}
+
+/// The files of the output, by name.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let read =
+        |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap());
+    fs::read_dir(folder).unwrap().map(|entry| read(entry.unwrap())).collect()
+}
+
+fn verdict_lines(files: &BTreeMap<String, String>) -> Vec<Value> {
+    let verdicts = files.iter().filter(|(name, _)| name.ends_with(".verdicts.jsonl"));
+    verdicts.flat_map(|(_, text)| text.lines()).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The pages of a crawl's inputs as they arrived, input by input.
+async fn arrived(crawl: &str, inputs: i32) -> Vec<Vec<(PageInput, String)>> {
+    let session = Connector::new(LocalServers::shared().address()).connect().await.unwrap();
+    session.client().batch_execute(&format!("SET search_path = nd_{crawl}")).await.unwrap();
+    let mut all = Vec::new();
+    for input in 0..inputs {
+        let chunks = read_arrivals(&session, RunId(-1 - input), 0, i64::MAX).await.unwrap();
+        let pages = chunks.iter().flat_map(|chunk| pages_of(&chunk.body).unwrap());
+        all.push(pages.map(|page| (page.input, page.facts.url)).collect());
+    }
+    all
+}
+
+/// Outcome, URL of the original, and score.
+type Told = (String, Option<String>, Option<f64>);
+
+/// What one decider says of these pages, in turns.
+fn decided_by_one<'a>(pages: impl IntoIterator<Item = &'a (PageInput, String)>) -> Vec<Told> {
+    let options = Options { mode: Mode::Best, settling: Settling::AtMarks, ..Options::of(Detector::Mwo) };
+    let mut decider = Decider::in_memory(options);
+    let pages: Vec<_> = pages.into_iter().collect();
+    let mut told = Vec::new();
+    for turn in pages.chunks(TURN) {
+        for judged in decider.decide(turn.iter().map(|(page, _)| page.clone()).collect()).unwrap() {
+            let url = judged.verdict.duplicate_of().map(|of| shown_url(&pages[of.index()].1).into_owned());
+            told.push(match judged.verdict {
+                Verdict::Unique => ("stored".to_owned(), None, None),
+                Verdict::NearDuplicate { score, .. } => ("near-duplicate".to_owned(), url, Some(score.as_f64())),
+                Verdict::ExactDuplicate { .. } => ("exact-duplicate".to_owned(), url, None),
+            });
+        }
+        decider.settle();
+    }
+    told
+}
+
+fn told(line: &Value) -> Told {
+    let text = |name: &str| line[name].as_str().map(str::to_owned);
+    (text("outcome").unwrap(), text("duplicate_of"), line["score"].as_f64())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_write_the_verdicts_of_one_decider() {
+    let inputs = 7;
+    let place = place(inputs);
+    for workers in 1..=3 {
+        let crawl = format!("dedup_by_{workers}");
+        let finished = dedup(&place, &crawl, &format!("out{workers}"), "manifest", workers).finish().expect_code(0);
+        assert!(finished.stdout.starts_with("7 of 7 inputs done in"), "{}", finished.stdout);
+        assert!(finished.stdout.contains(&format!("{} pages decided", inputs * PAGES)), "{}", finished.stdout);
+    }
+    let written = files(&place.path("out1"));
+    assert_eq!(written.len(), 2 * inputs, "{:?}", written.keys());
+    for workers in 2..=3 {
+        assert_eq!(files(&place.path(&format!("out{workers}"))), written, "{workers} workers");
+    }
+    let lines = verdict_lines(&written);
+    let arrived = arrived("dedup_by_3", inputs as i32).await;
+    let expected = decided_by_one(arrived.iter().flatten());
+    assert_eq!(lines.iter().map(told).collect::<Vec<_>>(), expected);
+    let near = lines.iter().filter(|line| line["outcome"] == "near-duplicate").count();
+    assert!(near > PAGES / 2, "{near} near-duplicates");
+    // The control: in the order in which workers may send them, other pages are kept.
+    let turned = decided_by_one(arrived.iter().rev().flatten());
+    assert_ne!(turned.chunks(PAGES).rev().flatten().cloned().collect::<Vec<_>>(), expected);
+
+    // Records are named, and kept pages have their text.
+    assert_eq!(lines[5]["record_id"], "<urn:uuid:00000000-0000-0000-0000-000000000005>");
+    let kept: usize =
+        written.iter().filter(|(name, _)| name.ends_with(".kept.jsonl")).map(|(_, text)| text.lines().count()).sum();
+    assert_eq!(kept, lines.iter().filter(|line| line["outcome"] == "stored").count());
+    let first: Value = serde_json::from_str(written["000000.kept.jsonl"].lines().next().unwrap()).unwrap();
+    assert!(first["text"].as_str().unwrap().contains("word") && first["url"] == "http://h0.test/0", "{first}");
+
+    // The same manifest again has nothing to do; a further one is compared with all before.
+    let again = dedup(&place, "dedup_by_3", "out3", "manifest", 1).finish().expect_code(0).stdout;
+    assert!(again.starts_with("7 of 7 inputs done"), "{again}");
+    assert_eq!(files(&place.path("out3")), written);
+    fs::rename(place.path("in0.warc"), place.path("later.warc")).unwrap();
+    place.write("further", "later.warc\n");
+    let further =
+        dedup(&place, "dedup_by_3", "further-out", "further", 2).args(["--json"]).finish().expect_code(0).json();
+    // Its URLs came before.
+    assert_eq!((&further["reports"][0]["report"]["repeated"], &further["done"]), (&json!(PAGES), &json!(1)));
+    let rows: String = (0..PAGES).map(|number| json!({ "html": page(0, number) }).to_string() + "\n").collect();
+    place.write("rows.jsonl", &rows);
+    place.write("third", "rows.jsonl\n");
+    let third = dedup(&place, "dedup_by_3", "third-out", "third", 1).args(["--json"]).finish().expect_code(0).json();
+    assert_eq!(third["outcomes"].get("stored"), None, "{third}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
+    let place = place(6);
+    dedup(&place, "dedup_whole", "whole", "manifest", 1).finish().expect_code(0);
+    let whole = files(&place.path("whole"));
+    for point in ["arrival", "answer", "rename", "renamed"] {
+        let (crawl, out) = (format!("dedup_killed_at_{point}"), format!("out-{point}"));
+        let killed = dedup(&place, &crawl, &out, "manifest", 1).env("NDCRAWL_TEST_ABORT_AT", point).finish();
+        assert_eq!(killed.signal, Some(6), "{point}: {}", killed.stderr);
+        assert_ne!(files(&place.path(&out)), whole, "{point}");
+        dedup(&place, &crawl, &out, "manifest", 2).finish().expect_code(0);
+        assert_eq!(files(&place.path(&out)), whole, "{point}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn inputs_that_cannot_be_read_are_told_and_the_others_go_on() {
+    let place = place(1);
+    place.write("foreign.bin", "\u{0}\u{1}\u{2} no pages");
+    let cut = record(7, 1) + &record(7, 2)[..400];
+    place.write("cut.warc", &cut);
+    place.write("some", "missing.warc\nin0.warc\nforeign.bin\ncut.warc\n");
+    let Finished { stdout, stderr, .. } = dedup(&place, "dedup_poor", "out", "some", 2).finish().expect_code(8);
+    assert!(stdout.starts_with("4 of 4 inputs done"), "{stdout}");
+    for told in ["warning: input missing.warc: ", "warning: input foreign.bin: ", "warning: input cut.warc: "] {
+        assert!(stderr.contains(told), "{stderr}");
+    }
+    assert!(!stderr.contains("in0.warc"), "{stderr}");
+    let written = files(&place.path("out"));
+    assert_eq!(verdict_lines(&written).len(), PAGES + 1);
+    place.write("none", "missing-too.warc\n");
+    dedup(&place, "dedup_none", "none-out", "none", 1).finish().expect_code(1);
+
+    for (arguments, message) in [
+        (&["some", "none"][..], "--cluster takes one manifest"),
+        (&["nowhere"], "nowhere: "),
+        (&["twice"], "the input in0.warc is named twice"),
+        (&["empty"], "the manifest names no input"),
+        (&["some", "--same-url", "last"], "--same-url last reads all inputs twice"),
+        (&["some", "--detector", "dd"], "--detector cannot be shared by several workers"),
+    ] {
+        place.write("twice", "in0.warc\nin0.warc\n");
+        place.write("empty", "# nothing\n");
+        let url = LocalServers::shared().url();
+        let refused = place.run(["dedup", "--cluster", &url, "-o", "refused"]).args(arguments).finish().expect_code(2);
+        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    }
+}
