@@ -38,6 +38,11 @@ impl BatchError {
         matches!(self, Self::Cluster(error) if error.is_passing() || matches!(error, ClusterError::Unreplicated))
     }
 
+    /// Whether a file was there and is not any more.
+    pub(super) fn is_missing_file(&self) -> bool {
+        matches!(self, Self::Output { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+
     /// Whether the input is another run's by now.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self, Self::Cluster(ClusterError::RunLost(_)))

@@ -73,7 +73,11 @@ impl InputTools {
             files.write(&answers, &originals, &mut report)?;
             Ok::<_, BatchError>(report)
         });
-        let report = written.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        let report = match written.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())) {
+            // Another worker of this folder has the input by now, and has removed what this one had begun.
+            Err(error) if error.is_missing_file() => return Err(ClusterError::RunLost(run.0).into()),
+            written => written?,
+        };
         let report = serde_json::to_value(&report).unwrap_or_default();
         Ok(finish_input(&mut session, run, input, &report).await?)
     }

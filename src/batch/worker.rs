@@ -26,6 +26,9 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How long a connection is tried for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How long a run may take to end.
+const LONGEST_END: Duration = Duration::from_secs(10);
+
 /// What a worker needs.
 pub struct BatchSettings {
     /// The servers.
@@ -57,7 +60,9 @@ pub struct BatchWorker {
     runner: TurnRunner,
     session: Session,
     names: Vec<String>,
-    work: JoinSet<Result<(), BatchError>>,
+    work: JoinSet<(i32, Result<(), BatchError>)>,
+    /// The inputs that are under way.
+    under_way: Vec<i32>,
     /// The run whose inputs are under way.
     run: Option<RunId>,
 }
@@ -83,7 +88,7 @@ impl BatchWorker {
             originals: Arc::new(Originals::default()),
             folder: folder.into(),
         };
-        Ok(Self { tools, runner, session, names, work: JoinSet::new(), run: None })
+        Ok(Self { tools, runner, session, names, work: JoinSet::new(), under_way: Vec::new(), run: None })
     }
 
     /// Works until all inputs are done, the crawl is stopped, or `stop` is.
@@ -104,7 +109,9 @@ impl BatchWorker {
             }
             tokio::select! {
                 Some(done) = self.work.join_next() => {
-                    match done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())) {
+                    let (number, result) = done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+                    self.under_way.retain(|input| *input != number);
+                    match result {
                         Err(error) if error.is_lost() => tracing::warn!("an input is given up: {error}"),
                         result => result?,
                     }
@@ -120,7 +127,10 @@ impl BatchWorker {
         };
         self.work.shutdown().await;
         let inputs = self.reports().await?;
-        self.runner.end().await?;
+        // A run that cannot be ended, since the database does not answer, ends with its lease.
+        if let Ok(ended) = tokio::time::timeout(LONGEST_END, self.runner.end()).await {
+            ended?;
+        }
         Ok(BatchEnding { inputs, is_complete })
     }
 
@@ -130,12 +140,14 @@ impl BatchWorker {
         if run != self.run {
             // The inputs of the earlier run are given up.
             self.work.shutdown().await;
+            self.under_way.clear();
             self.run = run;
         }
-        let Some(run) = run else { return Ok(false) };
-        while self.work.len() < MOST_INPUTS {
-            let Some(input) = lease_input(&mut self.session, run).await? else { break };
-            self.work.spawn(self.tools.clone().work(run, input));
+        while let Some(run) = run.filter(|_| self.work.len() < MOST_INPUTS) {
+            let Some(input) = lease_input(&mut self.session, run, &self.under_way).await? else { break };
+            self.under_way.push(input.number);
+            let (tools, number) = (self.tools.clone(), input.number);
+            self.work.spawn(async move { (number, tools.work(run, input).await) });
         }
         Ok(self.work.is_empty() && inputs_left(&self.session).await? == 0)
     }

@@ -57,22 +57,28 @@ pub async fn register_inputs(session: &mut Session, names: &[String]) -> Result<
     transaction.commit().await
 }
 
-/// Leases the first input that nobody works on, if there is one.
-pub async fn lease_input(session: &mut Session, run: RunId) -> Result<Option<LeasedInput>, ClusterError> {
+/// Leases the first input that nobody works on, if there is one. `under_way` has the numbers of those that this run works
+/// on: others that it owns were leased by a commit whose answer was lost.
+pub async fn lease_input(
+    session: &mut Session,
+    run: RunId,
+    under_way: &[i32],
+) -> Result<Option<LeasedInput>, ClusterError> {
     let doing = ClusterError::query("lease an input");
     let transaction = session.begin().await?;
     let row = transaction
         .sql()
         .query_opt(
             "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
-                           WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp()) \
+                           WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp() \
+                                                OR (owner = $1 AND number <> ALL ($2))) \
                            ORDER BY number LIMIT 1 FOR UPDATE OF input SKIP LOCKED) \
              UPDATE input SET owner = $1, fence = fence + 1, \
                     first_turn = CASE fence WHEN 0 THEN (SELECT turn + 1 FROM crawl) ELSE first_turn END \
              FROM free WHERE input.number = free.number \
                AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \
              RETURNING input.number, name, fence, first_turn",
-            &[&run.0],
+            &[&run.0, &under_way],
         )
         .await
         .map_err(&doing)?;

@@ -59,13 +59,23 @@ impl LeaseKeeper {
                 Ok(()) => {}
                 Err(error) if error.is_passing() => {
                     tracing::warn!("the database does not answer: {error}; the lease of this run goes on without it");
-                    let left = self.run.alive_until().saturating_duration_since(Instant::now());
-                    self.session = self.connector.connect_patiently(left + self.ttl).await?;
-                    self.session.use_crawl(&self.crawl).await?;
+                    self.connect().await?;
                     next = Instant::now();
                 }
                 Err(ClusterError::Unreplicated) => tracing::warn!("{}", ClusterError::Unreplicated),
                 Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Connects again, for as long as the lease may last by the clock of the server.
+    async fn connect(&mut self) -> Result<(), ClusterError> {
+        loop {
+            let left = self.run.alive_until().saturating_duration_since(Instant::now());
+            self.session = self.connector.connect_patiently(left + self.ttl).await?;
+            match self.session.use_crawl(&self.crawl).await {
+                Err(error) if error.is_passing() && !left.is_zero() => {}
+                result => return result,
             }
         }
     }

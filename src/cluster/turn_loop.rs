@@ -65,6 +65,8 @@ pub(super) struct TurnLoop {
     /// A holder of other slots, which reads the log.
     rebuilding: Option<Rebuilding>,
     judge: Option<Judge>,
+    /// Whether the session has failed.
+    is_broken: bool,
     /// The opening that was answered last, and for how many slots.
     answered: Option<(Attempt, usize)>,
 }
@@ -83,7 +85,20 @@ impl TurnLoop {
         let held: BTreeSet<Slot> = status.borrow().slots.keys().copied().collect();
         let holder = read_log(&session, &plan, held, &waiting).await?;
         let (rebuilding, judge, answered) = (None, None, None);
-        Ok(Self { connector, crawl, session, run, plan, status, waiting, holder, rebuilding, judge, answered })
+        Ok(Self {
+            connector,
+            crawl,
+            session,
+            run,
+            plan,
+            status,
+            waiting,
+            holder,
+            rebuilding,
+            judge,
+            answered,
+            is_broken: false,
+        })
     }
 
     /// Takes part in turns until the run is lost.
@@ -105,9 +120,7 @@ impl TurnLoop {
                 }
                 Err(error) if error.is_passing() => {
                     tracing::warn!("turns are not followed: {error}; connecting again");
-                    self.judge = None;
-                    self.session = open_session(&self.connector, &self.crawl).await?;
-                    self.holder.check(&self.session).await?;
+                    (self.judge, self.is_broken) = (None, true);
                 }
                 Err(error) => return Err(error),
             }
@@ -116,6 +129,11 @@ impl TurnLoop {
 
     /// Does what there is to do. Returns whether there was anything.
     async fn step(&mut self) -> Result<bool, ClusterError> {
+        if self.is_broken {
+            self.session = open_session(&self.connector, &self.crawl).await?;
+            self.holder.check(&self.session).await?;
+            self.is_broken = false;
+        }
         self.take_slots().await?;
         let seen = glance(&self.session).await?;
         if seen.turn != self.holder.applied() {

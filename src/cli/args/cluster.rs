@@ -1,12 +1,14 @@
 //! The arguments of `cluster init`, `cluster stop` and `cluster drop`.
 
 use std::num::{NonZeroU16, NonZeroUsize};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
+use crate::cli::config::units::parse_duration;
 
 /// The commands under `cluster`.
 #[derive(Debug, Subcommand)]
@@ -105,6 +107,16 @@ pub struct SharedDedupFlags {
         help_heading = "Cluster"
     )]
     pub turn: u16,
+    /// With --cluster: how long the inputs of a worker that is gone wait for another one
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = parse_duration,
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub lease: Duration,
     /// With --cluster: accept a server without a synchronous standby; a lost disk then loses the crawl
     #[arg(long, requires = "cluster", help_heading = "Cluster")]
     pub one_copy: bool,

@@ -17,7 +17,7 @@ const TURN: usize = 64;
 /// Pages of an input.
 const PAGES: usize = 90;
 /// A lease that runs out within a test.
-const LEASE_MS: &str = "1500";
+const LEASE: &str = "1500ms";
 
 /// The words of a page: those of its family, a few of which are changed.
 fn page(input: usize, number: usize) -> String {
@@ -83,7 +83,7 @@ fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usize) 
     let (url, workers) = (LocalServers::shared().url(), workers.to_string());
     place
         .run(["dedup", "--cluster", &url, "--cluster-name", crawl, "--workers", &workers, manifest, "-o", out])
-        .env("NDCRAWL_TEST_LEASE_MS", LEASE_MS)
+        .args(["--lease", LEASE])
 }
 
 /// The files of the output, by name.
@@ -198,7 +198,7 @@ async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
     let whole = files(&place.path("whole"));
     for point in ["arrival", "answer", "rename", "renamed"] {
         let (crawl, out) = (format!("dedup_killed_at_{point}"), format!("out-{point}"));
-        let killed = dedup(&place, &crawl, &out, "manifest", 1).env("NDCRAWL_TEST_ABORT_AT", point).finish();
+        let killed = dedup(&place, &crawl, &out, "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", point).finish();
         assert_eq!(killed.signal, Some(6), "{point}: {}", killed.stderr);
         assert_ne!(files(&place.path(&out)), whole, "{point}");
         dedup(&place, &crawl, &out, "manifest", 2).finish().expect_code(0);

@@ -200,8 +200,10 @@ async fn runners_survive_the_primary() {
     let plan = turns_of_64("runners_survive");
     let mut runners = Vec::new();
     for number in 0..2u32 {
-        runners
-            .push((start(&servers, &plan, &format!("survivor-{number}"), Duration::from_secs(5)).await, pages(number)));
+        runners.push((
+            start(&servers, &plan, &format!("survivor-{number}"), Duration::from_secs(30)).await,
+            pages(number),
+        ));
     }
     let mut waiting = Vec::new();
     for (runner, own) in &runners {

@@ -28,12 +28,8 @@ use crate::fetch;
 use crate::model::Normalizer;
 use crate::pipeline::Stop;
 
-/// How long a run lives without renewing its lease.
-const TTL: Duration = Duration::from_secs(10);
 /// How long a run is tried to be begun while the database does not answer.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Sets [`TTL`], for tests, in milliseconds.
-const TTL_VARIABLE: &str = "NDCRAWL_TEST_LEASE_MS";
 
 /// Works on the inputs of the manifest at this address. Returns the exit code.
 pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
@@ -59,7 +55,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     let runner = RunnerSettings {
         description: description(&folder),
         options: detector(settings),
-        ttl: ttl(),
+        ttl: shared.lease,
         patience: PATIENCE,
         gives_back_at_once: true,
     };
@@ -140,11 +136,6 @@ fn description(folder: &Path) -> RunDescription {
         // Workers of one machine share the folder: the files of an input are its worker's alone.
         archive: format!("{machine}:{}#{process}", folder.display()),
     }
-}
-
-fn ttl() -> Duration {
-    let millis = std::env::var(TTL_VARIABLE).ok().and_then(|millis| millis.parse().ok());
-    millis.map_or(TTL, Duration::from_millis)
 }
 
 fn batch_error(error: BatchError) -> CliError {
