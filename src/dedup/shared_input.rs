@@ -6,14 +6,15 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
+use crate::documents::{self, Readers};
 use crate::fetch::{absent_page, no_text};
 use crate::model::{
     CanonicalUrl, Discovery, Fetched, PageId, PageInput, PageLine, UrlRow, UrlState, Verdict, capture_key,
 };
 use crate::pagetext::PageReader;
 use crate::pipeline::{
-    NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_page, outcome_of, page_input, render_page,
-    unleased_line,
+    ContentReader, NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_document, add_page, outcome_of,
+    page_input, render_page, unleased_line,
 };
 
 use super::input::{InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
@@ -21,20 +22,23 @@ use super::input_report::InputReports;
 use super::intake::{InputPage, outcome_without_verdict};
 use super::run::SameUrl;
 
+/// Says of a media type whether it is a page.
+pub type Accepts = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// Reads inputs and renders their pages.
 pub struct InputReader {
     /// How pages are found.
-    pub options: InputOptions,
-    /// Reads pages.
-    pub renderer: PageReader,
+    options: InputOptions,
+    /// Reads pages and documents.
+    content: ContentReader,
     /// Media types that are pages.
-    pub accepts: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    accepts: Accepts,
     /// The name of the crawl, from which those of its pages follow.
-    pub crawl: String,
+    crawl: String,
     /// Which captures of one URL are documents.
-    pub same_url: SameUrl,
+    same_url: SameUrl,
     /// Whether the texts of pages are wanted.
-    pub keep_text: bool,
+    keep_text: bool,
 }
 
 /// A document that was read.
@@ -81,6 +85,19 @@ pub struct SharedInputReport {
 }
 
 impl InputReader {
+    /// Creates a reader of the inputs of the crawl of this name, from which those of its pages follow. `documents` read
+    /// PDF, if anybody does.
+    pub fn new(
+        crawl: &str,
+        options: InputOptions,
+        (renderer, documents): (PageReader, Option<documents::Options>),
+        accepts: Accepts,
+        (same_url, keep_text): (SameUrl, bool),
+    ) -> Self {
+        let content = ContentReader::new(renderer, documents.map(Readers::new));
+        Self { options, content, accepts, crawl: crawl.to_owned(), same_url, keep_text }
+    }
+
     /// Reads an input, a file or a folder, in order. Stops when `take` returns false.
     pub fn read(&self, name: &str, mut take: impl FnMut(ReadDocument) -> bool) -> SharedInputReport {
         let mut report = SharedInputReport::default();
@@ -119,20 +136,23 @@ impl InputReader {
     fn document(&self, input: &str, number: u64, document: InputDocument) -> ReadDocument {
         let InputDocument { fetched, row, record_id, .. } = document;
         let fetched: Arc<Fetched> = Arc::new(fetched);
-        let read = self.is_page(&fetched).then(|| render_page(&self.renderer, &fetched));
+        let read = self.is_page(&fetched).then(|| render_page(&self.content, &fetched));
         let mut arrival = InputPage { fetched: fetched.clone(), row, capture: 1, read };
         let mut line = line_without_verdict(&arrival);
-        let Some(Ok(RenderedPage { rendered, body_digest, payload_digest })) = &mut arrival.read else {
+        let Some(Ok(read)) = &mut arrival.read else {
             return ReadDocument { line, record_id, page: None, text: None };
         };
+        let RenderedPage { rendered, body_digest, payload_digest, document_text, text_error } = read;
         add_page(&mut line, rendered);
+        add_document(&mut line, document_text.is_some(), *text_error);
         line.digest = Some(payload_digest.clone());
         if rendered.robots.noindex {
             return ReadDocument { line, record_id, page: None, text: None };
         }
         let key = self.key(input, number, &fetched, arrival.row.as_ref());
         let page = page_input(PageId::new(&self.crawl, &key, 0), &fetched, rendered, *body_digest, None);
-        let text = self.keep_text.then(|| self.renderer.reading(&*fetched)).flatten().map(|reading| reading.text);
+        let main_text = || self.content.pages().reading(&*fetched).map(|reading| reading.text);
+        let text = if self.keep_text { document_text.take().or_else(main_text) } else { None };
         let url = capture_key(fetched.url.as_str(), 1).into_owned();
         let page = Some(PageToDecide { input: page, url, fetched: fetched.started_at });
         ReadDocument { line, record_id, page, text }

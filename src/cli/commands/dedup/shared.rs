@@ -107,15 +107,12 @@ fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Resul
         .with_hint("use --same-url first or keep"));
     }
     let normalizer = Normalizer::new(settings.normalise_options());
-    let accept_types = settings.http.accept_types.clone();
-    Ok(InputReader {
-        options: super::input_options(settings, arguments, &normalizer)?,
-        renderer: renderer(settings)?,
-        accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
-        crawl: crawl.to_owned(),
-        same_url,
-        keep_text: setup::crawl_options(settings).keep_text,
-    })
+    let accept_types = setup::accepted_types(settings);
+    let options = super::input_options(settings, arguments, &normalizer)?;
+    let readers = (renderer(settings)?, setup::document_options(settings)?);
+    let accepts = Box::new(move |media_type: &str| fetch::accepts(&accept_types, media_type));
+    let keep_text = setup::crawl_options(settings).keep_text;
+    Ok(InputReader::new(crawl, options, readers, accepts, (same_url, keep_text)))
 }
 
 fn output_folder(folder: &Path) -> Result<PathBuf, CliError> {
