@@ -170,6 +170,18 @@ const fn number(text: &[u8]) -> u128 {
     number
 }
 
+/// Returns whether two names without a rule are the same: in upper or lower case, and with the character that stands for
+/// NUL in its place.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    if one.eq_ignore_ascii_case(other) {
+        return true;
+    }
+    let spelled = |name: &str| -> Vec<char> {
+        name.chars().map(|c| if c == '\0' { '\u{fffd}' } else { c.to_ascii_lowercase() }).collect()
+    };
+    (one.contains('\0') || other.contains('\0')) && spelled(one) == spelled(other)
+}
+
 /// Lower-cases letters. Also changes some bytes that are in no name; they are in no name afterwards either.
 const fn lower(number: u128) -> u128 {
     number | (number & u128::from_ne_bytes([0x40; 16])) >> 1
@@ -199,6 +211,12 @@ mod tests {
             let known = KNOWN.iter().find(|(_, text)| text.as_bytes() == [b'h', byte.to_ascii_lowercase()]);
             assert_eq!(read, known.map_or(Name::Other, |(name, _)| *name));
         }
+    }
+
+    #[test]
+    fn nul_in_a_name_is_the_character_that_stands_for_it() {
+        assert!(is_same("x-A", "X-a") && is_same("h\0", "H\u{fffd}") && is_same("h\0", "h\0"));
+        assert!(!is_same("h\0", "h") && !is_same("h\0", "h\0\0") && !is_same("h\u{fffd}", "h"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! SVG and MathML: WHATWG HTML, section 13.2.6.5 ("The rules for parsing tokens in foreign content").
 
-use crate::names::{BREAKS_OUT, Name};
+use crate::names::{BREAKS_OUT, Name, is_same};
 use crate::tokenizer::Tag;
 
 use super::{Builder, Space, language};
@@ -76,7 +76,7 @@ impl<'a> Builder<'a, '_> {
                 return self.end_in(self.mode, tag);
             }
             let same = match tag.name {
-                Name::Other => open.name == Name::Other && open.written.eq_ignore_ascii_case(tag.written),
+                Name::Other => open.name == Name::Other && is_same(open.written, tag.written),
                 name => open.name == name,
             };
             if same {

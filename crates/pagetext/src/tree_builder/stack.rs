@@ -1,7 +1,7 @@
 //! The stack of open elements: WHATWG HTML, section 13.2.4.2.
 
 use crate::model::Field;
-use crate::names::{IMPLIED, LIST_SCOPE, Name, SCOPE, SPECIAL, TABLE_PART, TABLE_SCOPE, THOROUGH};
+use crate::names::{IMPLIED, LIST_SCOPE, Name, SCOPE, SPECIAL, TABLE_PART, TABLE_SCOPE, THOROUGH, is_same};
 
 /// The vocabulary that an element belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl<'a> Stack<'a> {
         for (at, open) in self.0.iter().enumerate().rev() {
             let same = open.space == Space::Html
                 && open.name == name
-                && (name != Name::Other || open.written.eq_ignore_ascii_case(written));
+                && (name != Name::Other || is_same(open.written, written));
             if same {
                 return Some(at);
             }
