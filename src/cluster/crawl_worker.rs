@@ -18,6 +18,7 @@ use super::crawl_log::CrawlLog;
 use super::error::ClusterError;
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
+use super::page_grants::return_pages;
 use super::request_starts::RequestStarts;
 use super::run_status::RunStatus;
 use super::schema::{CrawlRow, CrawlState};
@@ -163,7 +164,7 @@ impl CrawlWorker {
         let own = OwnSlots::new(self.crawl.slot_map(), fences.keys().copied());
         self.generations += 1;
         let name = format!("run-{}-{}", run.0, self.generations);
-        let (store, encoder, counts) = self.restore(&self.folder.join(&name), own.clone()).await?;
+        let (store, encoder, counts) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
         let (connector, crawl) = (self.connector.clone(), self.crawl.plan.name.clone());
         let (letters, mail) = mpsc::channel(LETTERS);
         let mailbox = Mailbox::new(connector.clone(), crawl.clone(), &own);
@@ -192,9 +193,11 @@ impl CrawlWorker {
     }
 
     /// Makes a folder from the logs of the slots.
-    async fn restore(&self, folder: &Path, own: OwnSlots) -> Result<Restored, ClusterError> {
-        let session = self.connector.connect().await?;
+    async fn restore(&self, run: RunId, folder: &Path, own: OwnSlots) -> Result<Restored, ClusterError> {
+        let mut session = self.connector.connect().await?;
         session.use_crawl(&self.crawl.plan.name).await?;
+        // What the generation before had left of its grants is not this one's.
+        return_pages(&mut session, run).await?;
         let failed = |error: StoreError| ClusterError::Folder(error.to_string());
         // Archives of all generations may be put together, and their records are named by it.
         let crawl = format!("{}/{}", self.identity.crawl, folder.file_name().unwrap_or_default().to_string_lossy());

@@ -10,7 +10,7 @@ use super::index::CdxEntry;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::sorting::ExternalSort;
-use super::warc::file_name;
+use super::warc_file::file_name;
 
 /// Writes a sorted CDXJ index of the selected responses and revisits in the crawl's own WARC files.
 ///

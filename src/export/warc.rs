@@ -12,7 +12,7 @@ use super::jsonl::Compression;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::sorting::ExternalSort;
-use super::warc_file::WarcFile;
+use super::warc_file::{ArchivedRecords, WarcFile};
 
 /// Copies the records of the selected pages after a new `warcinfo` record: each in a gzip member, as in the archive, in
 /// a zstd frame, or as it is.
@@ -49,12 +49,6 @@ pub(super) fn write_index(lines: ExternalSort, mut index: Output) -> Result<()> 
     index.finish().map(drop)
 }
 
-/// The records of a page, and their compressed bytes.
-pub(super) struct ArchivedRecords {
-    pub(super) records: Vec<WarcRecord>,
-    pub(super) members: Vec<u8>,
-}
-
 /// Reads the records of selected pages from the archive.
 pub(super) struct SelectedRecords {
     archive: ArchiveReader,
@@ -84,11 +78,6 @@ pub(super) fn crawl_name(folder: &Path) -> Result<String> {
     let file = store::read_json_file(&folder.join("crawl.json"))?;
     let name = file.as_ref().and_then(|file| file["crawl"].as_str());
     Ok(name.unwrap_or("unknown").to_owned())
-}
-
-/// Returns the last component of a path.
-pub(super) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// Whether a record is one of the line's URL.

@@ -1,23 +1,34 @@
 //! One WARC file of an export, and its lines of the index.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
-use crate::store::warcinfo_member;
+use crate::store::{WarcRecord, warcinfo_member};
 
 use super::error::{ExportError, Result};
 use super::index::CdxEntry;
 use super::jsonl::{Compression, ZSTD_LEVEL};
 use super::output::Output;
 use super::sorting::ExternalSort;
-use super::warc::{ArchivedRecords, file_name};
 
 const INFO: [(&str, &str); 3] = [
     ("software", concat!("ndcrawl/", env!("CARGO_PKG_VERSION"))),
     ("format", "WARC file version 1.1"),
     ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
 ];
+
+/// The records of a page, and their compressed bytes.
+pub(super) struct ArchivedRecords {
+    pub(super) records: Vec<WarcRecord>,
+    pub(super) members: Vec<u8>,
+}
+
+/// Returns the last component of a path.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
 
 /// A WARC file while it is written.
 pub(super) struct WarcFile {
