@@ -8,7 +8,7 @@ use super::{DocumentError, Options};
 
 /// Reads documents in processes of their own. Threads share it: there are as many processes as threads read at once.
 ///
-/// Cost: starting a process takes longer than reading a short document, so those that are idle are used again.
+/// Cost: a process is started only if none is idle.
 #[derive(Debug)]
 pub struct Readers {
     options: Options,
