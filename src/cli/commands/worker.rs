@@ -1,6 +1,7 @@
 //! The command `worker`: takes part in a crawl that several processes share.
 
 use crate::cli::args::WorkerArguments;
+use crate::cli::cluster_access::{connector, crawl_name};
 use crate::cli::cluster_settings::given_by_crawl;
 use crate::cli::errors::{CliError, cluster_error};
 use crate::cli::host::Host;
@@ -9,14 +10,12 @@ use crate::cli::run_crawl::runtime;
 use crate::cli::run_worker::{self, SharedCrawl, shared_setup};
 use crate::cli::seeds::Seeds;
 use crate::cli::startup::load_settings;
-use crate::cluster::{ClusterError, Connector, CrawlName, Refusal, ServerAddress, connect_checked, open};
+use crate::cluster::{Refusal, connect_checked, open};
 
 /// Works until the crawl is over. Returns the exit code.
 pub(super) fn run(arguments: &WorkerArguments, host: &Host) -> Result<u8, CliError> {
-    let address =
-        ServerAddress::from_argument(&arguments.cluster).map_err(ClusterError::from).map_err(cluster_error)?;
-    let name = CrawlName::parse(&arguments.cluster_name).map_err(ClusterError::from).map_err(cluster_error)?;
-    let (connector, runtime) = (Connector::new(address), runtime()?);
+    let (connector, name) = (connector(&arguments.cluster)?, crawl_name(&arguments.cluster_name)?);
+    let runtime = runtime()?;
     let row = runtime.block_on(async {
         let session = connect_checked(&connector, arguments.one_copy).await?;
         open(&session, &name).await
