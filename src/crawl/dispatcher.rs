@@ -49,7 +49,8 @@ pub(super) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Offers the seeds, and the sitemaps that are known from earlier runs, and signals `ready`. Then handles messages until the channel closes, and seals the last batch.
+    /// Offers the seeds, and links and sitemaps that are known from earlier runs, and signals `ready`. Then handles
+    /// messages until the channel closes, and seals the last batch.
     ///
     /// Returns the counters and the snapshots, of which one may wait for the last commit.
     pub fn run(
@@ -61,6 +62,7 @@ impl Dispatcher {
     ) -> Result<(HostStats, Option<IndexSnapshots>), CrawlError> {
         self.pages.take(&mut self.outcomes)?;
         self.outcomes.offer_seeds(seeds)?;
+        self.outcomes.offer_skipped_links()?;
         sitemaps.into_iter().try_for_each(|named| self.outcomes.offer_sitemaps(named))?;
         // The receiver is gone only if the crawl was dropped.
         let _ = ready.send(());

@@ -3,11 +3,12 @@
 //! A link that a rule excludes gets its outcome when the crawl ends: a seed or its redirect may still bring the URL
 //! into scope.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
-use crate::frontier::EmbeddedFrontier;
+use crate::frontier::{EmbeddedFrontier, FrontierError, HeldBack};
 use crate::model::{CanonicalUrl, Deferral, Discovery, Lease, Link, LinkKind, Offered, UrlId, UrlState};
 use crate::pipeline::NamedOriginal;
 
@@ -59,6 +60,33 @@ impl Enqueuer {
             Some(engine) => self.runtime.block_on(engine.offer(&self.frontier, links, from))?,
             None => self.frontier.offer(links)?,
         })
+    }
+
+    /// Returns the links of duplicates that are still unfetched, although the policy follows them: earlier runs had
+    /// another one. `unmatched` are the links without counterpart. Costs a look at every URL, unless all are skipped.
+    pub fn skipped_links(&self, unmatched: &HashSet<UrlId>) -> Result<Vec<Link>, CrawlError> {
+        if self.duplicate_links == DuplicateLinks::Skip {
+            return Ok(Vec::new());
+        }
+        let skipped = HeldBack::Deferred(Deferral::DuplicateLink);
+        let skipped: Vec<UrlId> =
+            self.frontier.unfinished().filter(|(_, reason)| *reason == skipped).map(|(id, _)| id).collect();
+        let rank = u8::from(self.duplicate_links == DuplicateLinks::Defer);
+        let mut links = Vec::new();
+        for id in skipped {
+            let row = self.frontier.url(id)?;
+            if self.duplicate_links.follows(&row.url, unmatched.contains(&id), self.random_seed) {
+                let url =
+                    CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
+                links.push(Link {
+                    url,
+                    discovery: Discovery { rank, ..row.discovery },
+                    only_seen: None,
+                    clue: row.clue,
+                });
+            }
+        }
+        Ok(links)
     }
 
     /// Takes the links out of a page and offers them by the policy for its verdict. `original` is the page that a

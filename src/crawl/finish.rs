@@ -60,7 +60,7 @@ pub fn finish_folder(
     is_over: bool,
 ) -> Result<(), CrawlError> {
     let reader = store.reader();
-    let (frontier, _) = restore::frontier(options, &reader, crawl)?;
+    let frontier = restore::urls(options, &reader, crawl)?.frontier;
     frontier.deliver(mail)?;
     let changes = frontier.take_changes();
     let queued = changes.adopted.into_iter().filter(|(_, row)| row.state == UrlState::Queued);

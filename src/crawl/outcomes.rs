@@ -59,7 +59,7 @@ pub(super) struct LeaseOutcomes {
     /// The http URL of each seed without a scheme, to try if https fails.
     pub fallbacks: HashMap<CanonicalUrl, CanonicalUrl>,
     pub runtime: Handle,
-    /// Links of duplicates that the log knows to be unmatched, as far as this run has found them.
+    /// Links of duplicates that the log knows to be unmatched.
     pub unmatched: HashSet<UrlId>,
 }
 
@@ -67,6 +67,12 @@ impl LeaseOutcomes {
     /// Offers seeds.
     pub fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
         let links = seeds.into_iter().map(|url| link(url, Discovery::SEED)).collect();
+        self.offer(links, None).map(drop)
+    }
+
+    /// Offers the links of duplicates that earlier runs have skipped and that the present policy follows.
+    pub fn offer_skipped_links(&mut self) -> Result<(), CrawlError> {
+        let links = self.enqueuer.skipped_links(&self.unmatched)?;
         self.offer(links, None).map(drop)
     }
 

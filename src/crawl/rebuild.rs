@@ -73,7 +73,7 @@ pub fn rebuild(
     let reader = store.reader();
     let ((decider, _), _) = restore_decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
     let mut rebuilder = Rebuilder {
-        frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?.0,
+        frontier: restore::urls(setup.frontier, &reader, &identity.crawl)?.frontier,
         crawl: identity.crawl.clone(),
         options: setup.crawl,
         renderer: ContentReader::new(

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fetch::Fetcher;
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::model::{LinkKind, OutcomeKind, Relevance};
+use crate::model::{LinkKind, OutcomeKind, Relevance, UrlId};
 use crate::store::{DoneRow, Store, StoreReader};
 
 use super::CrawlError;
@@ -15,12 +15,16 @@ use super::queue_status::{self, RestingOrigin};
 use super::redirect_chains::RedirectChains;
 use super::url_log::StoredUrls;
 
-/// Restores the frontier of the last commit, and the redirects.
-pub(crate) fn frontier(
-    options: frontier::Options,
-    reader: &StoreReader,
-    crawl: &str,
-) -> Result<(EmbeddedFrontier<StoredUrls>, RedirectChains), CrawlError> {
+/// What the logs tell of the URLs of earlier runs.
+pub(crate) struct RestoredUrls {
+    pub frontier: EmbeddedFrontier<StoredUrls>,
+    pub redirects: RedirectChains,
+    /// Links of duplicates that were not followed and have no counterpart on the page that the duplicate repeats.
+    pub unmatched: HashSet<UrlId>,
+}
+
+/// Restores the frontier of the last commit, and what belongs to it.
+pub(crate) fn urls(options: frontier::Options, reader: &StoreReader, crawl: &str) -> Result<RestoredUrls, CrawlError> {
     // The name is random and stays the same for the whole crawl.
     let hash_seed = xxh3_64(crawl.as_bytes());
     let is_focused = options.focus.is_some();
@@ -29,6 +33,7 @@ pub(crate) fn frontier(
         frontier.restore_url(&row?.1)?;
     }
     let (mut done, mut revised, mut repeats) = (Vec::new(), HashSet::new(), HashMap::new());
+    let mut unmatched = HashSet::new();
     for row in reader.all_done()? {
         match row? {
             DoneRow::Requeued(path) => {
@@ -39,7 +44,7 @@ pub(crate) fn frontier(
             }
             DoneRow::Shortened(path) => frontier.restore_shorter_path(&path)?,
             DoneRow::Links(row) => frontier.restore_links(&row),
-            DoneRow::Unmatched(_) => {}
+            DoneRow::Unmatched(urls) => unmatched.extend(urls),
             DoneRow::Counterpart(page, other) => frontier.restore_counterpart(page, other),
             DoneRow::Repeats(url, of) => {
                 repeats.insert(url, of);
@@ -74,7 +79,7 @@ pub(crate) fn frontier(
         frontier.restore_deliveries(id, deliveries);
     }
     frontier.restored();
-    Ok((frontier, redirects))
+    Ok(RestoredUrls { frontier, redirects, unmatched })
 }
 
 /// Restores the rests of hosts, and has new ones stored. Returns the origins that rest.

@@ -14,7 +14,7 @@ use crate::detect;
 use crate::documents::{self, Readers};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, Sequence};
+use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, Sequence, UrlId};
 use crate::pagetext::{self, PageReader};
 use crate::pipeline::{
     ArchivePolicy, ContentReader, DecisionStage, HostStats, IndexSnapshots, Letter, ReferenceCrawls, SharedDecider,
@@ -37,6 +37,7 @@ use super::page_fetch::PageFetch;
 use super::page_share::PageShare;
 use super::queue_status::RestingOrigin;
 use super::redirect_chains::RedirectChains;
+use super::restore::RestoredUrls;
 use super::scheduler::{SILENCE, Scheduler};
 use super::sitemap_claims::SitemapClaims;
 use super::soft_404::Soft404Prober;
@@ -119,6 +120,7 @@ pub struct Crawl {
     store: Store,
     frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     redirects: RedirectChains,
+    unmatched: HashSet<UrlId>,
     stage: DecisionStage,
     /// The rest of what several processes share.
     log: Option<Box<dyn SharedLog>>,
@@ -141,7 +143,7 @@ impl Crawl {
     pub fn open(setup: CrawlSetup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
-        let (frontier, redirects) = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
+        let RestoredUrls { frontier, redirects, unmatched } = restore::urls(setup.frontier, &reader, &identity.crawl)?;
         let resting = restore::rests(&store, &fetcher, &frontier)?;
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let mark = store.mark();
@@ -174,6 +176,7 @@ impl Crawl {
             crawl: identity.crawl.clone(),
             frontier: Arc::new(frontier),
             redirects,
+            unmatched,
             stage,
             log,
             mail,
@@ -350,7 +353,7 @@ impl Crawl {
                 external: external.clone(),
                 fallbacks,
                 runtime,
-                unmatched: HashSet::new(),
+                unmatched: self.unmatched,
             },
             commits,
             changed: changed.clone(),

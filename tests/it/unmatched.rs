@@ -146,6 +146,37 @@ fn a_crawl_that_skips_them_says_how_many_links_were_unmatched() {
 }
 
 #[test]
+fn a_crawl_that_goes_on_with_another_policy_follows_what_it_skipped() {
+    let (web, _site) = web();
+    for policy in ["unmatched", "follow", "defer"] {
+        let place = Place::new();
+        crawl(&place, &web, "skip").finish().expect_code(0);
+        let (asked, skipped) = (web.pages_asked(), kinds(&place.pages(), "deferred duplicate-link"));
+        assert_eq!(skipped, all(&["2/notes", "2/supplement"]));
+        crawl(&place, &web, policy).finish().expect_code(0);
+        let extra = web.pages_asked() - asked;
+        let undisturbed = Place::new();
+        crawl(&undisturbed, &web, policy).finish().expect_code(0);
+        assert_eq!(outcomes(&place.pages()), outcomes(&undisturbed.pages()), "{policy}");
+        // Supplements and annexes, and notes.
+        let expected = if policy == "unmatched" { 2 * CHAPTERS } else { 3 * CHAPTERS };
+        assert_eq!(extra, expected as usize, "{policy}: only these are requested");
+        place.run(["verify", "out"]).finish().expect_code(0);
+    }
+}
+
+#[test]
+fn a_crawl_that_goes_on_by_sample_follows_the_sample() {
+    let (web, _site) = web();
+    let place = Place::new();
+    crawl(&place, &web, "skip").finish().expect_code(0);
+    crawl(&place, &web, "sample:0.5").finish().expect_code(0);
+    let undisturbed = Place::new();
+    crawl(&undisturbed, &web, "sample:0.5").finish().expect_code(0);
+    assert_eq!(outcomes(&place.pages()), outcomes(&undisturbed.pages()));
+}
+
+#[test]
 fn the_loss_is_text_and_not_pages() {
     let (web, _site) = web();
     let place = Place::new();
