@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::cluster::{
-    ArrivalOrder, ClusterError, Connector, CrawlRow, CrawlState, RunId, RunnerSettings, Session, TurnRunner,
-    input_reports, inputs_left, lease_input, register_inputs,
+    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, RunId, RunnerSettings, TurnRunner, input_reports,
+    inputs_left, lease_input, register_inputs,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -58,7 +58,7 @@ pub struct BatchEnding {
 pub struct BatchWorker {
     tools: InputTools,
     runner: TurnRunner,
-    session: Session,
+    session: CrawlSession,
     names: Vec<String>,
     work: JoinSet<(i32, Result<(), BatchError>)>,
     /// The inputs that are under way.
@@ -74,9 +74,8 @@ impl BatchWorker {
     /// Those of the database.
     pub async fn start(settings: BatchSettings) -> Result<Self, BatchError> {
         let BatchSettings { connector, crawl, runner, reader, names, folder } = settings;
-        let mut session = connector.connect().await?;
-        session.use_crawl(&crawl.plan.name).await?;
-        register_inputs(&mut session, &names).await?;
+        let mut session = CrawlSession::new(connector.clone(), crawl.plan.name.clone(), PATIENCE);
+        register_inputs(session.open().await?, &names).await?;
         let decisions = StreamDecisions::default();
         let (order, observer) = (ArrivalOrder::OfManifests, Some(decisions.observer()));
         let runner = TurnRunner::start_with(connector.clone(), &crawl, runner, order, observer).await?;
@@ -104,7 +103,7 @@ impl BatchWorker {
             match self.look().await {
                 Ok(true) => break true,
                 Ok(false) => {}
-                Err(error) if error.is_passing() => self.connect().await?,
+                Err(error) if error.is_passing() => tracing::warn!("inputs are not leased: {error}; connecting again"),
                 Err(error) => return Err(error),
             }
             tokio::select! {
@@ -144,21 +143,21 @@ impl BatchWorker {
             self.run = run;
         }
         while let Some(run) = run.filter(|_| self.work.len() < MOST_INPUTS) {
-            let Some(input) = lease_input(&mut self.session, run, &self.under_way).await? else { break };
+            let leased = lease_input(self.session.open().await?, run, &self.under_way).await;
+            let Some(input) = self.session.after(leased)? else { break };
             self.under_way.push(input.number);
             let (tools, number) = (self.tools.clone(), input.number);
             self.work.spawn(async move { (number, tools.work(run, input).await) });
         }
-        Ok(self.work.is_empty() && inputs_left(&self.session).await? == 0)
+        if !self.work.is_empty() {
+            return Ok(false);
+        }
+        let left = inputs_left(self.session.open().await?).await;
+        Ok(self.session.after(left)? == 0)
     }
 
-    async fn connect(&mut self) -> Result<(), ClusterError> {
-        self.session = self.tools.connector.connect_patiently(PATIENCE).await?;
-        self.session.use_crawl(&self.tools.crawl).await
-    }
-
-    async fn reports(&self) -> Result<Vec<(String, SharedInputReport)>, BatchError> {
-        let reports = input_reports(&self.session, &self.names).await?;
+    async fn reports(&mut self) -> Result<Vec<(String, SharedInputReport)>, BatchError> {
+        let reports = input_reports(self.session.open().await?, &self.names).await?;
         let read = |(name, report)| (name, serde_json::from_value(report).unwrap_or_default());
         Ok(reports.into_iter().map(read).collect())
     }

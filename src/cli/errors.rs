@@ -144,7 +144,10 @@ pub(super) fn cluster_error(error: impl Into<ClusterError>) -> CliError {
         source = cause.source();
     }
     match error {
-        ClusterError::Address(_) | ClusterError::Refused(_) | ClusterError::Connect { .. } => CliError::usage(message),
+        ClusterError::Address(_)
+        | ClusterError::Refused(_)
+        | ClusterError::Connect { .. }
+        | ClusterError::Silent { .. } => CliError::usage(message),
         ClusterError::Damaged(_) => CliError::new(exit::CORRUPT, message),
         ClusterError::Folder(_) => CliError::new(exit::DISK_FULL, message),
         _ => CliError::new(exit::INTERNAL, message),

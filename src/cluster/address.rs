@@ -13,6 +13,8 @@ use super::password_file;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Until a connection counts as broken on which nothing is acknowledged.
 const SILENCE: Duration = Duration::from_secs(10);
+/// Between two questions on the wire whether the other end is there. The system's own is more than a minute.
+const BETWEEN_PROBES: Duration = Duration::from_secs(2);
 
 /// The servers of a cluster, of which one takes writes.
 #[derive(Clone)]
@@ -92,7 +94,7 @@ impl ServerAddress {
         config.ssl_mode(if needs_tls { SslMode::Require } else { SslMode::Disable });
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.application_name("ndcrawl").connect_timeout(CONNECT_TIMEOUT);
-        config.keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
+        config.keepalives_idle(SILENCE).keepalives_interval(BETWEEN_PROBES).tcp_user_timeout(SILENCE);
         if config.get_hosts().is_empty() {
             return Err(AddressError::Part("it names no host".to_owned()));
         }
@@ -107,6 +109,36 @@ impl ServerAddress {
             }
         }
         Ok(Self { config, needs_tls, issuers })
+    }
+
+    /// Returns how to connect to each of the servers, in their order.
+    pub(super) fn servers(&self) -> Vec<Config> {
+        let all = &self.config;
+        let ports = all.get_ports();
+        let server = |(place, host): (usize, &Host)| {
+            let mut one = Config::new();
+            match host {
+                Host::Tcp(name) => one.host(name),
+                #[cfg(unix)]
+                Host::Unix(path) => one.host_path(path),
+            };
+            all.get_hostaddrs().get(place).map(|address| one.hostaddr(*address));
+            ports.get(place).or(ports.first()).map(|port| one.port(*port));
+            all.get_user().map(|user| one.user(user));
+            all.get_password().map(|password| one.password(password));
+            all.get_dbname().map(|name| one.dbname(name));
+            all.get_options().map(|options| one.options(options));
+            all.get_application_name().map(|name| one.application_name(name));
+            all.get_keepalives_interval().map(|interval| one.keepalives_interval(interval));
+            all.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+            all.get_tcp_user_timeout().map(|timeout| one.tcp_user_timeout(*timeout));
+            all.get_connect_timeout().map(|timeout| one.connect_timeout(*timeout));
+            one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+            one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+            one.channel_binding(all.get_channel_binding()).target_session_attrs(all.get_target_session_attrs());
+            one
+        };
+        all.get_hosts().iter().enumerate().map(server).collect()
     }
 }
 

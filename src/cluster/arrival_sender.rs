@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::arrivals::{ArrivalChunk, arrived, send_arrivals};
-use super::connection::{Connector, Session};
+use super::connection::Connector;
 use super::crawl_name::CrawlName;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::run_status::{PageDecision, WaitingPages};
@@ -25,10 +26,7 @@ pub(super) type Submission = (ArrivingPage, oneshot::Sender<PageDecision>);
 
 /// The arrivals of a run.
 pub(super) struct ArrivalSender {
-    connector: Connector,
-    crawl: CrawlName,
-    /// The session. Nothing is sent before the first page.
-    session: Option<Session>,
+    session: CrawlSession,
     run: RunId,
     waiting: WaitingPages,
     /// The number of the next arrival.
@@ -39,7 +37,8 @@ pub(super) struct ArrivalSender {
 
 impl ArrivalSender {
     pub fn new(connector: Connector, crawl: CrawlName, run: RunId, waiting: WaitingPages) -> Self {
-        Self { connector, crawl, session: None, run, waiting, next: 0, sent: VecDeque::new() }
+        let session = CrawlSession::new(connector, crawl, PATIENCE);
+        Self { session, run, waiting, next: 0, sent: VecDeque::new() }
     }
 
     /// Sends what is submitted until nobody submits any more.
@@ -69,12 +68,13 @@ impl ArrivalSender {
             pages.push(page);
         }
         let chunk = ArrivalChunk { run: self.run, first, count: pages.len() as i32, body: arrival_body(&pages)? };
-        let sent = match &mut self.session {
-            Some(session) => send_arrivals(session, &chunk).await.is_ok(),
-            None => false,
+        // On a new session it is not known what is there.
+        let is_sent = self.session.is_open() && {
+            let sent = send_arrivals(self.session.open().await?, &chunk).await;
+            self.session.after(sent).is_ok()
         };
         self.sent.push_back(chunk);
-        if sent { Ok(()) } else { self.repair().await }
+        if is_sent { Ok(()) } else { self.repair().await }
     }
 
     /// Sends again what is missing behind the last arrival that is there, on a new connection if need be.
@@ -83,7 +83,6 @@ impl ArrivalSender {
             match self.send_missing().await {
                 Err(error) if error.is_passing() => {
                     tracing::warn!("arrivals are not sent: {error}; connecting again");
-                    self.session = None;
                 }
                 result => return result,
             }
@@ -91,17 +90,16 @@ impl ArrivalSender {
     }
 
     async fn send_missing(&mut self) -> Result<(), ClusterError> {
-        if self.session.is_none() {
-            let session = self.connector.connect_patiently(PATIENCE).await?;
-            session.use_crawl(&self.crawl).await?;
-            self.session = Some(session);
-        }
-        let Some(session) = &mut self.session else { return Ok(()) };
-        let there = arrived(session, self.run).await?;
-        for chunk in self.sent.iter().filter(|chunk| chunk.first >= there) {
-            send_arrivals(session, chunk).await?;
-        }
-        Ok(())
+        let session = self.session.open().await?;
+        let sent = async {
+            let there = arrived(session, self.run).await?;
+            for chunk in self.sent.iter().filter(|chunk| chunk.first >= there) {
+                send_arrivals(session, chunk).await?;
+            }
+            Ok(())
+        };
+        let sent = sent.await;
+        self.session.after(sent)
     }
 
     /// Forgets chunks that are judged: the commit of their turn has made them durable.

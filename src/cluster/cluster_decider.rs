@@ -2,8 +2,7 @@
 
 use tokio::runtime::Handle;
 
-use super::connection::{Connector, Session};
-use super::crawl_name::CrawlName;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::named_page::named_page;
@@ -17,27 +16,12 @@ use crate::pipeline::{NamedPage, SharedDecider, SharedPage, SharingError};
 /// Sends pages to their turns, and waits for the decisions.
 pub(super) struct ClusterDecider {
     pub runtime: Handle,
-    pub connector: Connector,
-    pub crawl: CrawlName,
+    pub session: CrawlSession,
     pub run: RunId,
     pub submitter: PageSubmitter,
     /// The most pages of the crawl, if it has a limit.
     pub limit: Option<u64>,
-    pub session: Option<Session>,
     pub stats: DeciderStats,
-}
-
-impl ClusterDecider {
-    async fn session(&mut self) -> Result<Session, ClusterError> {
-        match self.session.take() {
-            Some(session) => Ok(session),
-            None => {
-                let session = self.connector.connect().await?;
-                session.use_crawl(&self.crawl).await?;
-                Ok(session)
-            }
-        }
-    }
 }
 
 impl SharedDecider for ClusterDecider {
@@ -73,9 +57,8 @@ impl SharedDecider for ClusterDecider {
     fn named_page(&mut self, page: Sequence) -> Result<NamedPage, SharingError> {
         let runtime = self.runtime.clone();
         let found = runtime.block_on(async {
-            let session = self.session().await?;
-            let found = named_page(&session, page).await?;
-            self.session = Some(session);
+            let found = named_page(self.session.open().await?, page).await;
+            let found = self.session.after(found)?;
             found.ok_or_else(|| ClusterError::Damaged(format!("no turn has decided page {page}")))
         })?;
         let PageFacts { url, fetched, links } = found.facts;
@@ -90,30 +73,24 @@ impl SharedDecider for ClusterDecider {
         let (runtime, run) = (self.runtime.clone(), self.run);
         let Some(limit) = self.limit else { return Ok(0) };
         Ok(runtime.block_on(async {
-            let mut session = self.session().await?;
-            let granted = grant_pages(&mut session, run, limit).await?;
-            self.session = Some(session);
-            Ok::<_, ClusterError>(granted)
+            let granted = grant_pages(self.session.open().await?, run, limit).await;
+            self.session.after(granted)
         })?)
     }
 
     fn return_pages(&mut self) -> Result<(), SharingError> {
         let (runtime, run) = (self.runtime.clone(), self.run);
         Ok(runtime.block_on(async {
-            let mut session = self.session().await?;
-            return_pages(&mut session, run).await?;
-            self.session = Some(session);
-            Ok::<_, ClusterError>(())
+            let returned = return_pages(self.session.open().await?, run).await;
+            self.session.after(returned)
         })?)
     }
 
     fn is_over(&mut self) -> Result<bool, SharingError> {
         let (runtime, limit) = (self.runtime.clone(), self.limit);
         Ok(runtime.block_on(async {
-            let mut session = self.session().await?;
-            let is_over = finish_if_over(&mut session, limit).await?;
-            self.session = Some(session);
-            Ok::<_, ClusterError>(is_over)
+            let is_over = finish_if_over(self.session.open().await?, limit).await;
+            self.session.after(is_over)
         })?)
     }
 }

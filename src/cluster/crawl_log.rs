@@ -1,12 +1,11 @@
 //! Commits of a process to the logs of its slots.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::connection::{Connector, Session};
-use super::crawl_name::CrawlName;
+use super::connection::Session;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::lease::{Fence, RunId};
 use super::mail::{delete_mail, send_mail};
@@ -18,21 +17,16 @@ use crate::model::{Batch, Slot, UrlId, UrlRow};
 use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharingError};
 use crate::store::StoreReader;
 
-/// How long a session is tried to be had again.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// The log of a process: the logs of its slots.
 pub(super) struct CrawlLog {
     pub runtime: Handle,
-    pub connector: Connector,
-    pub crawl: CrawlName,
+    pub session: CrawlSession,
     pub run: RunId,
     pub fences: BTreeMap<Slot, Fence>,
     pub encoder: SlotEncoder,
     pub counts: BTreeMap<Slot, SlotCounts>,
     /// The folder of the archive, below that of the run.
     pub folder: String,
-    pub session: Option<Session>,
 }
 
 impl SharedLog for CrawlLog {
@@ -75,40 +69,42 @@ impl CrawlLog {
     ) -> Result<(), ClusterError> {
         // The commit is never tried again: after an error nobody knows whether it was made. The process begins anew with
         // what the log has.
-        let mut session = match self.session.take() {
-            Some(session) => session,
-            None => {
-                let session = self.connector.connect_patiently(PATIENCE).await?;
-                session.use_crawl(&self.crawl).await?;
-                session
-            }
-        };
-        let transaction = session.begin().await?;
-        extend_logs(&transaction, self.run, slots, changes.is_idle).await?;
-        send_mail(&transaction, &changes.outbox).await?;
-        delete_mail(&transaction, &changes.mail_taken).await?;
-        let doing = ClusterError::query("commit to the logs of slots");
-        let pages: i64 = slots.values().map(|change| change.pages).sum();
-        let statement = "UPDATE run SET used = used + $2 WHERE id = $1";
-        if pages > 0 {
-            transaction.sql().execute(statement, &[&self.run.0, &pages]).await.map_err(&doing)?;
-        }
-        if let Some(ArchiveReach { serial, name, bytes }) = reach {
-            let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, $2, $3, $4, $5) \
-                             ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
-            let serial = i64::from(serial);
-            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-            let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-                [&self.run.0, &self.folder, &serial, &name, &bytes];
-            transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
-        }
-        match transaction.commit().await {
-            Err(ClusterError::Unreplicated) => tracing::warn!("{}", ClusterError::Unreplicated),
-            result => result?,
-        }
-        self.session = Some(session);
-        Ok(())
+        let (run, folder) = (self.run, &self.folder);
+        let written = write_on(self.session.open().await?, (run, folder), slots, changes, reach).await;
+        self.session.after(written)
     }
+}
+
+async fn write_on(
+    session: &mut Session,
+    (run, folder): (RunId, &String),
+    slots: &BTreeMap<Slot, SlotChange>,
+    changes: &SharedChanges,
+    reach: Option<ArchiveReach>,
+) -> Result<(), ClusterError> {
+    let transaction = session.begin().await?;
+    extend_logs(&transaction, run, slots, changes.is_idle).await?;
+    send_mail(&transaction, &changes.outbox).await?;
+    delete_mail(&transaction, &changes.mail_taken).await?;
+    let doing = ClusterError::query("commit to the logs of slots");
+    let pages: i64 = slots.values().map(|change| change.pages).sum();
+    let statement = "UPDATE run SET used = used + $2 WHERE id = $1";
+    if pages > 0 {
+        transaction.sql().execute(statement, &[&run.0, &pages]).await.map_err(&doing)?;
+    }
+    if let Some(ArchiveReach { serial, name, bytes }) = reach {
+        let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, $2, $3, $4, $5) \
+                             ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
+        let serial = i64::from(serial);
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&run.0, folder, &serial, &name, &bytes];
+        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+    }
+    match transaction.commit().await {
+        Err(ClusterError::Unreplicated) => tracing::warn!("{}", ClusterError::Unreplicated),
+        result => result?,
+    }
+    Ok(())
 }
 
 impl CommittedUrls for StoreReader {

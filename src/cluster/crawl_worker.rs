@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use super::cluster_decider::ClusterDecider;
 use super::connection::Connector;
 use super::crawl_log::CrawlLog;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
@@ -24,7 +25,7 @@ use super::run_status::RunStatus;
 use super::schema::{CrawlRow, CrawlState};
 use super::slot_counts::SlotCounts;
 use super::slot_encoder::SlotEncoder;
-use super::slot_log::SlotLogReader;
+use super::slot_log::{SlotLogReader, await_commits};
 use super::slot_restore::SlotRestore;
 use super::turn_runner::{RunnerSettings, TurnRunner};
 use crate::crawl::SharedParts;
@@ -34,6 +35,8 @@ use crate::store::{Error as StoreError, Identity, Options as StoreOptions, Store
 
 /// Time in which further changes of the slots are waited for.
 const SETTLES: Duration = Duration::from_millis(500);
+/// How long a session is tried to be had again.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Letters that wait for the crawl.
 const LETTERS: usize = 4;
 
@@ -177,16 +180,15 @@ impl CrawlWorker {
         let runtime = Handle::current();
         let decider = ClusterDecider {
             runtime: runtime.clone(),
-            connector: connector.clone(),
-            crawl: crawl.clone(),
+            session: CrawlSession::new(connector.clone(), crawl.clone(), PATIENCE),
             run,
             submitter: self.runner.submitter(),
             limit: self.limit,
-            session: None,
             stats: DeciderStats::default(),
         };
         let change = SlotsChange { status: self.runner.status(), run, slots: fences.clone() };
-        let log = CrawlLog { runtime, connector, crawl, run, fences, encoder, counts, folder: name, session: None };
+        let session = CrawlSession::new(connector, crawl, PATIENCE);
+        let log = CrawlLog { runtime, session, run, fences, encoder, counts, folder: name };
         let is_limited = self.limit.is_some();
         let shared = SharedParts { decider: Box::new(decider), log: Box::new(log), mail, is_limited };
         Ok(Generation { own, store, shared, starts: self.starts.clone(), change, mail: mailing })
@@ -196,6 +198,8 @@ impl CrawlWorker {
     async fn restore(&self, run: RunId, folder: &Path, own: OwnSlots) -> Result<Restored, ClusterError> {
         let mut session = self.connector.connect().await?;
         session.use_crawl(&self.crawl.plan.name).await?;
+        // A commit of the generation before may still wait for the standby, on a connection that is gone.
+        await_commits(&mut session, run, own.slots()).await?;
         // What the generation before had left of its grants is not this one's.
         return_pages(&mut session, run).await?;
         let failed = |error: StoreError| ClusterError::Folder(error.to_string());

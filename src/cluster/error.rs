@@ -21,6 +21,15 @@ pub enum ClusterError {
         /// The last server's error.
         source: tokio_postgres::Error,
     },
+    /// A server takes connections and does not speak.
+    #[error(
+        "cannot connect to {address}: a server, or what is between it and this machine, takes the connection and does not \
+         answer"
+    )]
+    Silent {
+        /// The servers, without password.
+        address: String,
+    },
     /// The server did not do what it was asked.
     #[error("cannot {doing}")]
     Query {
@@ -86,17 +95,20 @@ impl ClusterError {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused(refusal) => *refusal == Refusal::InRecovery,
-            Self::Slow(_) => true,
+            Self::Slow(_) | Self::Silent { .. } => true,
             Self::Connect { source, .. } | Self::Query { source, .. } => is_passing(source),
             _ => false,
         }
     }
 }
 
+/// Beginnings of the codes of errors that pass: a server that starts, stops, fails over or is a standby by now, or has no
+/// place; a conflict between transactions; a statement or a session that somebody has ended, also for being idle.
+const PASSING: [&str; 7] = ["57P", "08", "53", "40", "57014", "25P03", "25006"];
+
 fn is_passing(error: &tokio_postgres::Error) -> bool {
     match error.code() {
-        // A server that starts, stops or fails over, or has no place; a conflict between transactions.
-        Some(code) => ["57P", "08", "53", "40"].iter().any(|class| code.code().starts_with(class)),
+        Some(code) => PASSING.iter().any(|class| code.code().starts_with(class)),
         // No answer, or an end of the connection. A password or certificate that is wrong stays wrong.
         None => error.is_closed() || io_error(error).is_some(),
     }

@@ -12,8 +12,12 @@ use tokio_postgres::Row;
 use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
 use super::lease::{Fence, RunId};
+use super::refusal::Refusal;
 use super::sealed::seal;
 use super::turn_log::{ArrivalRange, Attempt, TurnRow};
+
+/// The most pages of a crawl. Pages have numbers of 32 bits.
+const MOST_PAGES: i64 = 1 << 31;
 
 /// What a turn has decided.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +91,10 @@ impl Judge {
     pub async fn open_turn(&mut self, session: &mut Session, ranges: &[ArrivalRange]) -> Result<Attempt, ClusterError> {
         let doing = ClusterError::query("open a turn");
         self.check_ranges(ranges)?;
+        let arrivals: i64 = ranges.iter().map(|range| i64::from(range.count)).sum();
+        if self.pages + arrivals > MOST_PAGES {
+            return Err(Refusal::TooManyPages(MOST_PAGES).into());
+        }
         self.attempts += 1;
         // A fence is far below 2^31, and no judge opens 2^32 turns.
         let attempt = Attempt(self.fence.0 << 32 | i64::from(self.attempts));

@@ -159,10 +159,14 @@ impl Run {
         ClusterError::RunLost(self.id.0)
     }
 
-    /// Takes free slots up to this run's fair share, and says which are beyond it.
+    /// Takes free slots up to this run's fair share, and says which are beyond it. The server knows which slots are held:
+    /// after a commit whose answer was lost, the run does not.
     pub async fn balance(&mut self, session: &mut Session) -> Result<SlotBalance, ClusterError> {
         let doing = ClusterError::query("count slots and runs");
         let transaction = session.begin().await?;
+        let own = "SELECT slot, fence, commits FROM slot WHERE owner = $1";
+        let rows = transaction.sql().query(own, &[&self.id.0]).await.map_err(&doing)?;
+        let own: Vec<HeldSlot> = rows.iter().map(held_slot).collect::<Result<_, _>>()?;
         let counts = transaction
             .sql()
             .query_one(
@@ -175,8 +179,9 @@ impl Run {
         let slots: i32 = counts.try_get(0).map_err(&doing)?;
         let (runs, before): (i64, i64) = (counts.try_get(1).map_err(&doing)?, counts.try_get(2).map_err(&doing)?);
         let share = fair_share(i64::from(slots), runs, before);
-        let mut missing = share - self.held.len() as i64;
-        let mut taken = Vec::new();
+        let mut missing = share - own.len() as i64;
+        let is_new = |held: &&HeldSlot| self.held.get(&held.slot) != Some(&held.fence);
+        let mut taken: Vec<HeldSlot> = own.iter().filter(is_new).copied().collect();
         for free in [FREE, ABANDONED] {
             if missing > 0 {
                 let found = self.take(&transaction, free, missing).await?;
@@ -185,7 +190,7 @@ impl Run {
             }
         }
         transaction.commit().await?;
-        self.held.extend(taken.iter().map(|held| (held.slot, held.fence)));
+        self.held = own.iter().chain(&taken).map(|held| (held.slot, held.fence)).collect();
         let surplus = usize::try_from(-missing).unwrap_or_default();
         Ok(SlotBalance { taken, surplus: self.held.keys().rev().take(surplus).copied().collect() })
     }

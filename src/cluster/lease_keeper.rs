@@ -9,6 +9,7 @@ use super::connection::{Connector, Session};
 use super::crawl_name::CrawlName;
 use super::error::ClusterError;
 use super::lease::{Run, SlotBalance};
+use super::retry_pauses::RetryPauses;
 use super::run_status::{RunClock, RunStatus};
 use super::schema::CrawlState;
 use crate::model::Slot;
@@ -44,7 +45,7 @@ impl LeaseKeeper {
     /// # Errors
     /// [`ClusterError::RunLost`], and errors that do not pass.
     pub async fn keep(mut self, requests: &mut mpsc::UnboundedReceiver<LeaseRequest>) -> Result<(), ClusterError> {
-        let mut next = Instant::now();
+        let (mut next, mut pauses) = (Instant::now(), RetryPauses::new());
         loop {
             let request = tokio::time::timeout_at(next.into(), requests.recv()).await;
             let done = match request {
@@ -56,9 +57,10 @@ impl LeaseKeeper {
                 }
             };
             match done {
-                Ok(()) => {}
+                Ok(()) => pauses = RetryPauses::new(),
                 Err(error) if error.is_passing() => {
                     tracing::warn!("the database does not answer: {error}; the lease of this run goes on without it");
+                    tokio::time::sleep(pauses.next()).await;
                     self.connect().await?;
                     next = Instant::now();
                 }

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 
 use super::connection::{Connector, OpenTransaction, Session};
 use super::crawl_name::CrawlName;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::sealed::{open_sealed, seal};
 use crate::model::{Mailed, OwnSlots, Slot};
@@ -73,8 +74,7 @@ pub(super) async fn delete_mail(transaction: &OpenTransaction<'_>, letters: &[i6
 
 /// Fetches the mail of some slots, each letter once.
 pub(super) struct Mailbox {
-    connector: Connector,
-    crawl: CrawlName,
+    session: CrawlSession,
     slots: Vec<i32>,
     /// Letters that were handed on and may not be deleted yet, ascending.
     taken: Vec<i64>,
@@ -84,7 +84,7 @@ impl Mailbox {
     /// The mailbox of these slots.
     pub fn new(connector: Connector, crawl: CrawlName, own: &OwnSlots) -> Self {
         let slots = own.slots().map(|slot| i32::from(slot.0)).collect();
-        Self { connector, crawl, slots, taken: Vec::new() }
+        Self { session: CrawlSession::new(connector, crawl, PATIENCE), slots, taken: Vec::new() }
     }
 
     /// Hands on all mail until nobody takes it any more.
@@ -92,41 +92,41 @@ impl Mailbox {
     /// # Errors
     /// Those that do not pass.
     pub async fn hand_on(mut self, to: mpsc::Sender<Vec<Letter>>) -> Result<(), ClusterError> {
-        let mut session = self.session().await?;
         while !to.is_closed() {
-            match self.fetch(&session).await {
+            match self.look().await {
                 Ok(letters) if letters.is_empty() => tokio::time::sleep(PAUSE).await,
                 Ok(letters) => drop(to.send(letters).await),
-                Err(error) if error.is_passing() => session = self.session().await?,
+                // However long it takes: the generation ends when its run does.
+                Err(error) if error.is_passing() => tracing::warn!("mail waits: {error}"),
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    async fn session(&self) -> Result<Session, ClusterError> {
-        let session = self.connector.connect_patiently(PATIENCE).await?;
-        session.use_crawl(&self.crawl).await?;
-        Ok(session)
+    async fn look(&mut self) -> Result<Vec<Letter>, ClusterError> {
+        let letters = fetch(self.session.open().await?, &self.slots, &mut self.taken).await;
+        self.session.after(letters)
     }
+}
 
-    async fn fetch(&mut self, session: &Session) -> Result<Vec<Letter>, ClusterError> {
-        let doing = ClusterError::query("fetch mail");
-        // Numbers are given before the commit, so a letter with a smaller number may turn up later.
-        let statement = "SELECT id, body FROM mail WHERE slot = ANY($1) AND id <> ALL($2) ORDER BY id LIMIT $3";
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&self.slots, &self.taken, &AT_ONCE];
-        let rows = session.client().query(statement, &parameters).await.map_err(&doing)?;
-        let mut letters = Vec::new();
-        for row in rows {
-            let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-            letters.push(Letter { id, mail: opened(id, body)? });
-        }
-        if !self.taken.is_empty() {
-            let left = "SELECT id FROM mail WHERE id = ANY($1) ORDER BY id";
-            let rows = session.client().query(left, &[&self.taken]).await.map_err(&doing)?;
-            self.taken = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)?;
-        }
-        self.taken.extend(letters.iter().map(|letter| letter.id));
-        Ok(letters)
+/// Fetches letters to these slots that were not `taken` before, and forgets those that are deleted by now.
+async fn fetch(session: &Session, slots: &[i32], taken: &mut Vec<i64>) -> Result<Vec<Letter>, ClusterError> {
+    let doing = ClusterError::query("fetch mail");
+    // Numbers are given before the commit, so a letter with a smaller number may turn up later.
+    let statement = "SELECT id, body FROM mail WHERE slot = ANY($1) AND id <> ALL($2) ORDER BY id LIMIT $3";
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&slots, &*taken, &AT_ONCE];
+    let rows = session.client().query(statement, &parameters).await.map_err(&doing)?;
+    let mut letters = Vec::new();
+    for row in rows {
+        let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        letters.push(Letter { id, mail: opened(id, body)? });
     }
+    if !taken.is_empty() {
+        let left = "SELECT id FROM mail WHERE id = ANY($1) ORDER BY id";
+        let rows = session.client().query(left, &[&*taken]).await.map_err(&doing)?;
+        *taken = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)?;
+    }
+    taken.extend(letters.iter().map(|letter| letter.id));
+    Ok(letters)
 }

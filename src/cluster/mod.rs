@@ -8,7 +8,8 @@
 //! | file | question |
 //! |---|---|
 //! | `address`, `password_file`, `tls` | Where is the server, and how does a process prove who it is? |
-//! | `connection` | How does a process get a session, and get one again? |
+//! | `session`, `greeting`, `connection`, `crawl_session`, `retry_pauses` | How does a process get a session, and get one again? |
+//! | `watched`, `session_watch` | How is it noticed that a connection is lost which nobody has closed? |
 //! | `server_check`, `refusal` | May a crawl be trusted to this server? |
 //! | `schema`, `crawl_name` | Which tables does a crawl have, and how is it made, stopped and dropped? |
 //! | `status` | What does a crawl wait for? |
@@ -41,11 +42,13 @@ mod cluster_decider;
 mod connection;
 mod crawl_log;
 mod crawl_name;
+mod crawl_session;
 mod crawl_totals;
 mod crawl_worker;
 mod decision_times;
 mod error;
 mod gather;
+mod greeting;
 mod holder;
 mod inputs;
 mod judge;
@@ -60,10 +63,13 @@ mod password_file;
 mod refusal;
 mod replay;
 mod request_starts;
+mod retry_pauses;
 mod run_status;
 mod schema;
 mod sealed;
 mod server_check;
+mod session;
+mod session_watch;
 mod slot_counts;
 mod slot_encoder;
 mod slot_entry;
@@ -77,12 +83,14 @@ mod turn_log;
 mod turn_loop;
 mod turn_runner;
 mod verify;
+mod watched;
 
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
 pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
 pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_name::CrawlName;
+pub use crawl_session::CrawlSession;
 pub use crawl_totals::crawl_totals;
 pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use decision_times::decision_times;
@@ -94,6 +102,7 @@ pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
 pub use logged_lines::{LoggedLine, logged_lines};
 pub use named_page::{NamedPage, named_page};
+pub use page_grants::{grant_pages, return_pages};
 pub use refusal::Refusal;
 pub use replay::{Replay, replay};
 pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};
@@ -110,3 +119,4 @@ pub use turn_log::{
 pub use turn_loop::ArrivalOrder;
 pub use turn_runner::{PageSubmitter, RunnerSettings, TurnRunner};
 pub use verify::{LogCheck, check_log};
+pub use watched::Watched;

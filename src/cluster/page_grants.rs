@@ -11,7 +11,7 @@ use super::lease::RunId;
 const MOST: i64 = 256;
 
 /// Grants a run some of at most `limit` pages. Returns how many; 0 if others have the rest.
-pub(super) async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -> Result<u64, ClusterError> {
+pub async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -> Result<u64, ClusterError> {
     let doing = ClusterError::query("grant pages");
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let transaction = session.begin().await?;
@@ -34,7 +34,7 @@ pub(super) async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -
 }
 
 /// Gives back what a run has left. All pages that it has fetched are committed.
-pub(super) async fn return_pages(session: &mut Session, run: RunId) -> Result<(), ClusterError> {
+pub async fn return_pages(session: &mut Session, run: RunId) -> Result<(), ClusterError> {
     let doing = ClusterError::query("give granted pages back");
     let transaction = session.begin().await?;
     let statement = "UPDATE run SET granted = used WHERE id = $1 AND granted <> used";

@@ -72,6 +72,11 @@ pub enum Refusal {
         /// The runs that are alive.
         runs: i64,
     },
+    /// More pages than a crawl can have.
+    #[error(
+        "the crawl has {0} pages, and can have no more: gather it, and begin another one (--cluster-name) with other hosts"
+    )]
+    TooManyPages(i64),
     /// Two workers that would write the same files.
     #[error("another worker writes its archive to '{0}': give each worker a folder of its own with --archive")]
     ArchiveInUse(String),

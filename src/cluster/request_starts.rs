@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 use super::address_gaps::reserve_starts;
-use super::connection::{Connector, Session};
+use super::connection::Connector;
 use super::crawl_name::CrawlName;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::run_status::RunClock;
 use crate::fetch::SharedStarts;
@@ -34,7 +35,7 @@ impl RequestStarts {
     /// `clock` is alive.
     pub fn start(connector: Connector, crawl: CrawlName, clock: RunClock) -> Self {
         let (questions, asked) = mpsc::unbounded_channel();
-        tokio::spawn(answer(connector, crawl, asked));
+        tokio::spawn(answer(CrawlSession::new(connector, crawl, PATIENCE), asked));
         Self { questions, clock }
     }
 
@@ -65,8 +66,7 @@ impl SharedStarts for RequestStarts {
     }
 }
 
-async fn answer(connector: Connector, crawl: CrawlName, mut asked: mpsc::UnboundedReceiver<Question>) {
-    let mut session = None;
+async fn answer(mut session: CrawlSession, mut asked: mpsc::UnboundedReceiver<Question>) {
     loop {
         let mut questions = Vec::new();
         if asked.recv_many(&mut questions, AT_ONCE).await == 0 {
@@ -74,11 +74,10 @@ async fn answer(connector: Connector, crawl: CrawlName, mut asked: mpsc::Unbound
         }
         let wanted: Vec<(IpAddr, Duration)> = questions.iter().map(|(address, gap, _)| (*address, *gap)).collect();
         let starts = loop {
-            match reserve(&connector, &crawl, &mut session, &wanted).await {
+            match reserve(&mut session, &wanted).await {
                 Ok(starts) => break starts,
                 Err(error) => {
                     tracing::warn!("no request can start: {error}");
-                    session = None;
                     if !error.is_passing() {
                         // Whoever asks gets no answer, and starts no request.
                         return;
@@ -93,19 +92,45 @@ async fn answer(connector: Connector, crawl: CrawlName, mut asked: mpsc::Unbound
     }
 }
 
-async fn reserve(
-    connector: &Connector,
-    crawl: &CrawlName,
-    session: &mut Option<Session>,
-    wanted: &[(IpAddr, Duration)],
-) -> Result<Vec<Instant>, ClusterError> {
-    let session = match session {
-        Some(session) => session,
-        None => {
-            let opened = connector.connect_patiently(PATIENCE).await?;
-            opened.use_crawl(crawl).await?;
-            session.insert(opened)
+async fn reserve(session: &mut CrawlSession, wanted: &[(IpAddr, Duration)]) -> Result<Vec<Instant>, ClusterError> {
+    let reserved = reserve_starts(session.open().await?, wanted).await;
+    session.after(reserved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::ServerAddress;
+
+    const GAP: Duration = Duration::from_millis(200);
+
+    /// A run that is frozen while it waits for the start of a request to a host, and wakes up when another run has taken
+    /// the host. Returns the shortest gap between two requests to it. `clock`: what the frozen run takes its life to be.
+    async fn shortest_gap(clock: RunClock) -> Duration {
+        let connector = Connector::new(ServerAddress::parse("postgres://me@127.0.0.1:1/x").unwrap());
+        let frozen = RequestStarts::start(connector, CrawlName::parse("x").unwrap(), clock);
+        let mut starts = vec![Instant::now()];
+        // The other run makes a request at the end of each gap; the frozen one wakes up between two of them.
+        tokio::time::sleep(GAP).await;
+        starts.push(Instant::now());
+        tokio::time::sleep(GAP / 2).await;
+        // The gap of the host has long ended for it, and the address has none.
+        if let Ok(start) = tokio::time::timeout(GAP / 4, frozen.reserve(None, Duration::ZERO)).await {
+            starts.push(start);
         }
-    };
-    reserve_starts(session, wanted).await
+        tokio::time::sleep_until((starts[1] + GAP).into()).await;
+        starts.push(Instant::now());
+        starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_run_that_wakes_up_after_its_lease_starts_no_request() {
+        let expired = RunClock::stopped();
+        expired.set(Instant::now() + GAP);
+        assert!(shortest_gap(expired).await >= GAP);
+        // The control: without a look at the lease two runs are within the gap.
+        let endless = RunClock::stopped();
+        endless.set(Instant::now() + GAP * 100);
+        assert!(shortest_gap(endless).await < GAP);
+    }
 }

@@ -5,6 +5,7 @@ use tokio_postgres::Client;
 use super::connection::{Connector, Session};
 use super::error::ClusterError;
 use super::refusal::Refusal;
+use super::watched::Watched;
 
 /// The oldest version of PostgreSQL that is supported, as `server_version_num` counts.
 const OLDEST_VERSION: i32 = 150_000;
@@ -111,7 +112,7 @@ async fn is_pooled(first: &Session, second: &Session) -> Result<bool, ClusterErr
 }
 
 /// Without a prepared statement: a pooler may lose these.
-async fn has_mark(client: &Client) -> Result<bool, tokio_postgres::Error> {
+async fn has_mark(client: &Watched<Client>) -> Result<bool, tokio_postgres::Error> {
     let answer = client.simple_query("SELECT current_setting('ndcrawl.mark', true)").await?;
     Ok(answer.iter().any(|message| match message {
         tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0) == Some("first"),

@@ -66,6 +66,21 @@ impl SlotLogReader {
     }
 }
 
+/// Waits until no commit to these slots is under way: what a process has sent on a connection that is gone may still be
+/// committed.
+pub(super) async fn await_commits(
+    session: &mut Session,
+    run: RunId,
+    slots: impl IntoIterator<Item = Slot>,
+) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("wait for earlier commits to slots");
+    let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
+    let transaction = session.begin().await?;
+    // Each commit has the rows of its slots locked until it has ended.
+    let statement = "SELECT slot FROM slot WHERE slot = ANY($1) AND owner = $2 ORDER BY slot FOR UPDATE";
+    transaction.sql().query(statement, &[&slots, &run.0]).await.map(drop).map_err(doing)
+}
+
 /// Extends the logs of slots, and makes sure that the run holds them until the transaction ends. `is_idle`: whether
 /// nothing is queued or on lease in these slots after the commit.
 ///

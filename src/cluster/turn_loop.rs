@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use super::arrivals::all_arrived;
 use super::connection::{Connector, Session};
 use super::crawl_name::CrawlName;
+use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::holder::{DecidedArrival, Holder, next_ranges};
 use super::judge::Judge;
@@ -56,7 +57,7 @@ pub(super) struct TurnPlan {
 pub(super) struct TurnLoop {
     connector: Connector,
     crawl: CrawlName,
-    session: Session,
+    session: CrawlSession,
     run: RunId,
     plan: TurnPlan,
     status: watch::Receiver<RunStatus>,
@@ -65,8 +66,6 @@ pub(super) struct TurnLoop {
     /// A holder of other slots, which reads the log.
     rebuilding: Option<Rebuilding>,
     judge: Option<Judge>,
-    /// Whether the session has failed.
-    is_broken: bool,
     /// The opening that was answered last, and for how many slots.
     answered: Option<(Attempt, usize)>,
 }
@@ -81,24 +80,12 @@ impl TurnLoop {
         status: watch::Receiver<RunStatus>,
         waiting: WaitingPages,
     ) -> Result<Self, ClusterError> {
-        let session = open_session(&connector, &crawl).await?;
+        let mut session = CrawlSession::listening(connector.clone(), crawl.clone(), PATIENCE);
         let held: BTreeSet<Slot> = status.borrow().slots.keys().copied().collect();
-        let holder = read_log(&session, &plan, held, &waiting).await?;
+        let holder = read_log(session.open().await?, &plan, held, &waiting).await;
+        let holder = session.after(holder)?;
         let (rebuilding, judge, answered) = (None, None, None);
-        Ok(Self {
-            connector,
-            crawl,
-            session,
-            run,
-            plan,
-            status,
-            waiting,
-            holder,
-            rebuilding,
-            judge,
-            answered,
-            is_broken: false,
-        })
+        Ok(Self { connector, crawl, session, run, plan, status, waiting, holder, rebuilding, judge, answered })
     }
 
     /// Takes part in turns until the run is lost.
@@ -107,7 +94,8 @@ impl TurnLoop {
     /// [`ClusterError::RunLost`], [`ClusterError::OtherLog`], and errors that do not pass.
     pub async fn run(mut self) -> Result<(), ClusterError> {
         loop {
-            match self.step().await {
+            let done = self.step().await;
+            match self.session.after(done) {
                 Ok(true) => {}
                 Ok(false) => {
                     let pause = if self.judge.is_some() { JUDGE_LOOK } else { LOOK };
@@ -120,7 +108,7 @@ impl TurnLoop {
                 }
                 Err(error) if error.is_passing() => {
                     tracing::warn!("turns are not followed: {error}; connecting again");
-                    (self.judge, self.is_broken) = (None, true);
+                    self.judge = None;
                 }
                 Err(error) => return Err(error),
             }
@@ -129,17 +117,17 @@ impl TurnLoop {
 
     /// Does what there is to do. Returns whether there was anything.
     async fn step(&mut self) -> Result<bool, ClusterError> {
-        if self.is_broken {
-            self.session = open_session(&self.connector, &self.crawl).await?;
-            self.holder.check(&self.session).await?;
-            self.is_broken = false;
-        }
         self.take_slots().await?;
-        let seen = glance(&self.session).await?;
+        let is_new = !self.session.is_open();
+        let session = self.session.open().await?;
+        if is_new {
+            self.holder.check(session).await?;
+        }
+        let seen = glance(session).await?;
         if seen.turn != self.holder.applied() {
-            self.holder.check(&self.session).await?;
+            self.holder.check(session).await?;
             let mut decided: Vec<DecidedArrival> = Vec::new();
-            self.holder.advance(&self.session, &mut decided).await?;
+            self.holder.advance(session, &mut decided).await?;
             self.waiting.deliver(&decided);
             return Ok(true);
         }
@@ -149,8 +137,10 @@ impl TurnLoop {
         {
             return Ok(true);
         }
+        // An office that this run does not hold any more, or whose last turn is not the last one of the log, is no use.
+        self.judge.take_if(|judge| seen.judge != Some(self.run) || judge.next_turn() <= seen.turn);
         if self.judge.is_none() && seen.judge.is_none_or(|judge| judge == self.run) {
-            self.judge = Judge::take(&mut self.session, self.run).await?;
+            self.judge = Judge::take(self.session.open().await?, self.run).await?;
         }
         self.judge_once(seen.open).await
     }
@@ -161,7 +151,7 @@ impl TurnLoop {
         if self.answered == Some(answer) || answer.1 == 0 {
             return Ok(false);
         }
-        self.holder.answer(&self.session, self.run, open).await?;
+        self.holder.answer(self.session.open().await?, self.run, open).await?;
         self.answered = Some(answer);
         test_point("answer");
         Ok(true)
@@ -169,18 +159,19 @@ impl TurnLoop {
 
     async fn judge_once(&mut self, open: Option<OpenTurn>) -> Result<bool, ClusterError> {
         let Some(judge) = &mut self.judge else { return Ok(false) };
+        let session = self.session.open().await?;
         if judge.next_turn() != self.holder.applied() + 1 {
             return Ok(false);
         }
         if let Some(open) = open.filter(|open| open.number == judge.next_turn()) {
-            return self.holder.settle(&mut self.session, judge, open.attempt, &open.ranges).await;
+            return self.holder.settle(session, judge, open.attempt, &open.ranges).await;
         }
         let ranges = match self.plan.order {
-            ArrivalOrder::AsTheyCome => next_ranges(judge, &all_arrived(&self.session).await?, self.plan.turn_pages),
-            ArrivalOrder::OfManifests => next_in_manifest(&self.session, judge, self.plan.turn_pages).await?,
+            ArrivalOrder::AsTheyCome => next_ranges(judge, &all_arrived(session).await?, self.plan.turn_pages),
+            ArrivalOrder::OfManifests => next_in_manifest(session, judge, self.plan.turn_pages).await?,
         };
         if !ranges.is_empty() {
-            judge.open_turn(&mut self.session, &ranges).await?;
+            judge.open_turn(session, &ranges).await?;
         }
         Ok(!ranges.is_empty())
     }
@@ -201,8 +192,8 @@ impl TurnLoop {
             let (connector, crawl) = (self.connector.clone(), self.crawl.clone());
             let (plan, waiting) = (self.plan.clone(), self.waiting.clone());
             self.rebuilding = Some(Rebuilding(tokio::spawn(async move {
-                let session = open_session(&connector, &crawl).await?;
-                read_log(&session, &plan, held, &waiting).await
+                let mut session = CrawlSession::new(connector, crawl, PATIENCE);
+                read_log(session.open().await?, &plan, held, &waiting).await
             })));
         }
         Ok(())
@@ -245,11 +236,4 @@ async fn read_log(
         decided.clear();
     }
     Ok(holder)
-}
-
-async fn open_session(connector: &Connector, crawl: &CrawlName) -> Result<Session, ClusterError> {
-    let session = connector.connect_patiently(PATIENCE).await?;
-    session.use_crawl(crawl).await?;
-    session.listen(crawl).await?;
-    Ok(session)
 }

@@ -22,6 +22,7 @@ use super::error::ClusterError;
 use super::lease::{Run, RunDescription};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
 use super::refusal::Refusal;
+use super::retry_pauses::RetryPauses;
 use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, WaitingPages};
 use super::schema::{CrawlRow, CrawlState};
 use super::turn_body::ArrivingPage;
@@ -29,8 +30,8 @@ use super::turn_loop::{ArrivalOrder, TurnLoop, TurnPlan};
 use crate::detect::Options;
 use crate::model::Slot;
 
-/// The pause before a run begins that could not begin.
-const PAUSE: Duration = Duration::from_millis(500);
+/// How long the first slots are waited for before the log is read.
+const FIRST_SLOTS: Duration = Duration::from_millis(500);
 
 /// How a process takes part in a crawl.
 #[derive(Clone, Debug)]
@@ -221,7 +222,7 @@ impl Lives {
         let mut status = self.status.subscribe();
         tasks.spawn(async move {
             // With the first share of slots the log is read once only.
-            let _ = tokio::time::timeout(PAUSE, status.wait_for(|status| !status.slots.is_empty())).await;
+            let _ = tokio::time::timeout(FIRST_SLOTS, status.wait_for(|status| !status.slots.is_empty())).await;
             TurnLoop::start(connector, crawl, run, plan, status, waiting).await?.run().await
         });
         match tasks.join_next().await {
@@ -251,16 +252,18 @@ impl Lives {
 
     /// Begins the next run. The one before may be alive by the clock of the server for a while.
     async fn begin_patiently(&self) -> Result<LeaseKeeper, ClusterError> {
-        let began = Instant::now();
+        let (began, mut pauses, mut in_use) = (Instant::now(), RetryPauses::new(), self.settings.ttl * 2);
         loop {
             match self.begin().await {
-                Err(ClusterError::Refused(Refusal::ArchiveInUse(_))) if began.elapsed() < self.settings.ttl * 2 => {}
+                Err(ClusterError::Refused(Refusal::ArchiveInUse(_))) if began.elapsed() < in_use => {}
                 Err(error) if error.is_passing() && began.elapsed() < self.settings.patience => {
                     tracing::warn!("no run can begin: {error}");
+                    // A run whose beginning was committed without an answer lives for a while.
+                    in_use = began.elapsed() + self.settings.ttl * 2;
                 }
                 result => return result,
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(pauses.next()).await;
         }
     }
 }

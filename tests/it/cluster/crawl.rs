@@ -44,29 +44,34 @@ const OF_THE_CRAWL: [&str; 15] = [
 ];
 
 /// A crawl under test.
-struct SharedCrawl {
-    servers: LocalServers,
-    place: Place,
+pub struct SharedCrawl {
+    pub servers: LocalServers,
+    pub place: Place,
     name: &'static str,
     web: Web,
     graph: Arc<Graph>,
 }
 
 impl SharedCrawl {
-    fn new(name: &'static str, options: GraphOptions) -> Self {
+    pub fn new(name: &'static str, options: GraphOptions) -> Self {
         let (web, graph) = planned_web(6, options);
         Self { servers: LocalServers::start(), place: Place::new(), name, web, graph }
     }
 
     /// Starts a worker with these further flags.
-    fn worker(&self, number: usize, flags: &[&str]) -> Running {
+    pub fn worker(&self, number: usize, flags: &[&str]) -> Running {
+        self.worker_at(number, &self.servers.url(), flags)
+    }
+
+    /// The same with another address of the servers.
+    pub fn worker_at(&self, number: usize, url: &str, flags: &[&str]) -> Running {
         let folder = self.place.path(&format!("worker-{number}"));
-        let run = self.place.run(["--cluster", &self.servers.url(), "--cluster-name", self.name, "-c", "8", "--out"]);
+        let run = self.place.run(["--cluster", url, "--cluster-name", self.name, "-c", "8", "--out"]);
         run.args([folder]).args(OF_THE_CRAWL).args(flags).args(self.graph.seeds()).start()
     }
 
     /// Waits until so many pages were asked for.
-    fn await_pages(&self, count: usize) {
+    pub fn await_pages(&self, count: usize) {
         while self.web.pages_asked() < count {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -81,7 +86,7 @@ impl SharedCrawl {
 
     /// What holds after every crawl: one decider gives the same verdicts, each URL has one outcome, and each stored page
     /// is in an archive. Returns the lines.
-    async fn audit(&self) -> Lines {
+    pub async fn audit(&self) -> Lines {
         let (session, crawl) = self.session().await;
         let check = check_log(&session, &crawl, options()).await.unwrap();
         assert!(check.is_sound() && check.replay.pages > 0, "{check:?}");
@@ -115,7 +120,7 @@ impl SharedCrawl {
     }
 
     /// Checks that each page of the plan was fetched, and that of copies one is stored.
-    fn assert_as_planned(&self, lines: &Lines) {
+    pub fn assert_as_planned(&self, lines: &Lines) {
         for (url, expected) in self.graph.expected(true) {
             // What is out of scope is never fetched.
             if expected.reason != Some("scope") {
@@ -178,7 +183,7 @@ fn target_at(path: &Path, offset: u64) -> String {
     record
 }
 
-fn slow(seed: u64, pages: usize) -> GraphOptions {
+pub fn slow(seed: u64, pages: usize) -> GraphOptions {
     let delay = (Duration::from_millis(20), Duration::from_millis(60));
     GraphOptions { seed, pages, oddities: false, delay, ..GraphOptions::default() }
 }
