@@ -12,6 +12,7 @@ mod holder;
 mod lease;
 mod lost_connections;
 mod rebalance;
+mod refusals;
 mod schema;
 mod servers;
 mod turn_runner;
