@@ -10,6 +10,7 @@ mod gaps;
 mod grants;
 mod holder;
 mod lease;
+mod least_rights;
 mod lost_connections;
 mod rebalance;
 mod refusals;
