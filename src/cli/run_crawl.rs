@@ -231,7 +231,7 @@ async fn run_monitored(
         settings.out.dir.clone(),
         watch,
         progress,
-        listener.and_then(|listener| dashboard(settings, listener, controls)),
+        listener.and_then(|listener| start_dashboard(settings, listener, controls)),
         CrawlLimits { pages: settings.scope.max_pages.filter(|most| *most > 0), time: settings.scope.max_time },
     );
     let (end_monitor, ended) = oneshot::channel();
@@ -243,7 +243,11 @@ async fn run_monitored(
 }
 
 /// Starts the dashboard and prints its URL. The crawl continues without if that fails.
-fn dashboard(settings: &Settings, listener: TcpListener, controls: CrawlControls) -> Option<Dashboard> {
+pub(super) fn start_dashboard(
+    settings: &Settings,
+    listener: TcpListener,
+    controls: CrawlControls,
+) -> Option<Dashboard> {
     match Dashboard::start(listener, settings.dashboard.public, controls) {
         Ok(dashboard) => {
             write_stderr(&format!("dashboard: {}", dashboard.url()));

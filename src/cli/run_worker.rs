@@ -21,6 +21,7 @@ use crate::cli::host::Host;
 use crate::cli::monitor::{CrawlLimits, Monitor};
 use crate::cli::progress::Progress;
 use crate::cli::rule_file;
+use crate::cli::run_crawl::start_dashboard;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::signals::{self, ReceivedSignals};
@@ -286,10 +287,7 @@ impl Work<'_> {
         let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
         let watch = crawl.watch();
         let controls = CrawlControls { pause: watch.pause_switch(), signals: self.signals.clone() };
-        let started = self.listener.take().and_then(|listener| {
-            let started = Dashboard::start(listener, settings.dashboard.public, controls);
-            started.inspect_err(|error| write_stderr(&format!("warning: no dashboard: {error}"))).ok()
-        });
+        let started = self.listener.take().and_then(|listener| start_dashboard(settings, listener, controls));
         let dashboard = self.dashboard.take().or(started);
         let limits = CrawlLimits { pages: None, time: settings.scope.max_time };
         Monitor::new(self.host.clone(), settings.out.dir.clone(), watch, progress, dashboard, limits)

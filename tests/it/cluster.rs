@@ -12,6 +12,7 @@ mod holder;
 mod lease;
 mod least_rights;
 mod lost_connections;
+mod metrics;
 mod rebalance;
 mod refusals;
 mod schema;
