@@ -7,14 +7,15 @@ use tokio::runtime::Handle;
 use super::connection::Session;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
+use super::host_rests::store_rests;
 use super::lease::{Fence, RunId};
 use super::mail::{delete_mail, send_mail};
 use super::slot_counts::SlotCounts;
 use super::slot_encoder::{CommittedUrls, SlotEncoder};
 use super::slot_entry::SlotEntry;
 use super::slot_log::{SlotChange, extend_logs};
-use crate::model::{Batch, Slot, UrlId, UrlRow};
-use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharingError};
+use crate::model::{Batch, RestRow, Slot, SlotMap, UrlId, UrlRow};
+use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharedRests, SharingError};
 use crate::store::StoreReader;
 
 /// The log of a process: the logs of its slots.
@@ -27,6 +28,8 @@ pub(super) struct CrawlLog {
     pub counts: BTreeMap<Slot, SlotCounts>,
     /// The folder of the archive, below that of the run.
     pub folder: String,
+    /// Rests of hosts, which the next commit stores.
+    pub rests: SharedRests,
 }
 
 impl SharedLog for CrawlLog {
@@ -69,8 +72,13 @@ impl CrawlLog {
     ) -> Result<(), ClusterError> {
         // The commit is never tried again: after an error nobody knows whether it was made. The process begins anew with
         // what the log has.
-        let (run, folder) = (self.run, &self.folder);
-        let written = write_on(self.session.open().await?, (run, folder), slots, changes, reach).await;
+        let (run, folder, map) = (self.run, &self.folder, self.encoder.own().map());
+        let rests = self.rests.take();
+        let written = write_on(self.session.open().await?, (run, folder), slots, changes, reach, (&rests, map)).await;
+        if written.is_err() {
+            // The next generation of this process begins with them.
+            rests.iter().for_each(|rest| self.rests.note(rest));
+        }
         self.session.after(written)
     }
 }
@@ -81,11 +89,13 @@ async fn write_on(
     slots: &BTreeMap<Slot, SlotChange>,
     changes: &SharedChanges,
     reach: Option<ArchiveReach>,
+    (rests, map): (&[RestRow], SlotMap),
 ) -> Result<(), ClusterError> {
     let transaction = session.begin().await?;
     extend_logs(&transaction, run, slots, changes.is_idle).await?;
     send_mail(&transaction, &changes.outbox).await?;
     delete_mail(&transaction, &changes.mail_taken).await?;
+    store_rests(&transaction, map, rests).await?;
     let doing = ClusterError::query("commit to the logs of slots");
     let pages: i64 = slots.values().map(|change| change.pages).sum();
     let statement = "UPDATE run SET used = used + $2 WHERE id = $1";

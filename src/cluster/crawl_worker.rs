@@ -17,6 +17,7 @@ use super::connection::Connector;
 use super::crawl_log::CrawlLog;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
+use super::host_rests::lasting_rests;
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
 use super::page_grants::return_pages;
@@ -31,6 +32,7 @@ use super::turn_runner::{RunnerSettings, TurnRunner};
 use crate::crawl::SharedParts;
 use crate::detect::DeciderStats;
 use crate::model::{Batch, OwnSlots, Slot};
+use crate::pipeline::SharedRests;
 use crate::store::{Error as StoreError, Identity, Options as StoreOptions, Store};
 
 /// Time in which further changes of the slots are waited for.
@@ -55,6 +57,8 @@ pub struct CrawlWorker {
     identity: Identity,
     limit: Option<u64>,
     generations: u32,
+    /// Rests of hosts that are in no commit yet.
+    rests: SharedRests,
 }
 
 /// What a worker needs.
@@ -105,7 +109,18 @@ impl CrawlWorker {
         let WorkerSettings { runner, folder, store, identity, limit } = settings;
         let runner = TurnRunner::start(connector.clone(), &crawl, runner).await?;
         let starts = RequestStarts::start(connector.clone(), crawl.plan.name.clone(), runner.clock());
-        Ok(Self { connector, crawl, runner, starts, folder, store, identity, limit, generations: 0 })
+        Ok(Self {
+            connector,
+            crawl,
+            runner,
+            starts,
+            folder,
+            store,
+            identity,
+            limit,
+            generations: 0,
+            rests: SharedRests::default(),
+        })
     }
 
     /// Waits until there is something to do. The generation before has ended.
@@ -188,9 +203,14 @@ impl CrawlWorker {
         };
         let change = SlotsChange { status: self.runner.status(), run, slots: fences.clone() };
         let session = CrawlSession::new(connector, crawl, PATIENCE);
-        let log = CrawlLog { runtime, session, run, fences, encoder, counts, folder: name };
+        let mut resting = self.rests.noted();
+        let known = self.connector.connect().await?;
+        known.use_crawl(&self.crawl.plan.name).await?;
+        resting.extend(lasting_rests(&known, own.slots()).await?);
+        let rests = self.rests.clone();
+        let log = CrawlLog { runtime, session, run, fences, encoder, counts, folder: name, rests: rests.clone() };
         let is_limited = self.limit.is_some();
-        let shared = SharedParts { decider: Box::new(decider), log: Box::new(log), mail, is_limited };
+        let shared = SharedParts { decider: Box::new(decider), log: Box::new(log), mail, is_limited, rests, resting };
         Ok(Generation { own, store, shared, starts: self.starts.clone(), change, mail: mailing })
     }
 

@@ -27,6 +27,7 @@
 //! | `decision_times` | How long do pages wait for their verdicts? |
 //! | `replay`, `verify`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
 //! | `inputs`, `manifest_order` | How do workers share the files of `dedup`, and in which order are these judged? |
+//! | `host_rests` | Until when must a host not be asked, whoever asks it next? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -50,6 +51,7 @@ mod error;
 mod gather;
 mod greeting;
 mod holder;
+mod host_rests;
 mod inputs;
 mod judge;
 mod lease;

@@ -53,6 +53,8 @@ CREATE TABLE input (
     number int PRIMARY KEY, manifest int NOT NULL, name text UNIQUE NOT NULL, owner int,
     fence bigint NOT NULL DEFAULT 0, first_turn bigint NOT NULL DEFAULT 0, records bigint,
     is_done bool NOT NULL DEFAULT false, report jsonb);
+CREATE TABLE rest (origin text PRIMARY KEY, slot int NOT NULL, until timestamptz NOT NULL, body text NOT NULL);
+CREATE INDEX ON rest (slot);
 CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);
 CREATE UNLOGGED TABLE turn_open (
     number bigint, attempt bigint, ranges bigint[] NOT NULL, PRIMARY KEY (number, attempt));

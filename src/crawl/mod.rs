@@ -48,6 +48,7 @@ mod soft_404;
 mod spellings;
 #[cfg(feature = "spider")]
 mod spider;
+mod taken_over;
 mod topic;
 mod url_log;
 mod watch;

@@ -13,6 +13,7 @@ use super::CrawlError;
 use super::outcomes::page_worth;
 use super::queue_status::{self, RestingOrigin};
 use super::redirect_chains::RedirectChains;
+use super::taken_over::TakenOver;
 use super::url_log::StoredUrls;
 
 /// What the logs tell of the URLs of earlier runs.
@@ -87,9 +88,20 @@ pub(super) fn rests(
     store: &Store,
     fetcher: &Fetcher,
     frontier: &EmbeddedFrontier<StoredUrls>,
+    taken_over: Option<TakenOver<'_>>,
 ) -> Result<Vec<RestingOrigin>, CrawlError> {
-    let (log, rests) = store.rests()?;
-    fetcher.store_rests(move |rest| log.note(rest));
+    let (log, mut rests) = store.rests()?;
+    match taken_over {
+        Some(taken_over) => {
+            rests.extend(taken_over.rests());
+            let note = taken_over.note();
+            fetcher.store_rests(move |rest| {
+                log.note(rest);
+                note(rest);
+            });
+        }
+        None => fetcher.store_rests(move |rest| log.note(rest)),
+    }
     let due = fetcher.restore_rests(&rests);
     // A worker that had such a lease would wait, and others could not use its place.
     due.iter().for_each(|(origin, due)| frontier.postpone(origin, *due));

@@ -14,11 +14,11 @@ use crate::detect;
 use crate::documents::{self, Readers};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, RestRow, Sequence, UrlId};
 use crate::pagetext::{self, PageReader};
 use crate::pipeline::{
     ArchivePolicy, ContentReader, DecisionStage, HostStats, IndexSnapshots, Letter, ReferenceCrawls, SharedDecider,
-    SharedLog, Stop, StopReason, restore_decider, snapshot_signature,
+    SharedLog, SharedRests, Stop, StopReason, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
@@ -44,6 +44,7 @@ use super::soft_404::Soft404Prober;
 use super::spellings::Spellings;
 #[cfg(feature = "spider")]
 use super::spider::Spider;
+use super::taken_over::TakenOver;
 use super::topic::{self, FocusOptions};
 use super::url_log::StoredUrls;
 use super::watch::{CrawlWatch, PauseSwitch};
@@ -101,6 +102,10 @@ pub struct SharedParts {
     pub mail: mpsc::Receiver<Vec<Letter>>,
     /// Whether the processes share a limit of pages.
     pub is_limited: bool,
+    /// Where rests of hosts are noted for whoever takes the hosts over.
+    pub rests: SharedRests,
+    /// The rests that others have noted.
+    pub resting: Vec<RestRow>,
 }
 
 impl CrawlSetup {
@@ -142,10 +147,17 @@ impl Crawl {
     /// records since the last index snapshot.
     pub fn open(setup: CrawlSetup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
+        let gap = setup.fetch.delay;
         let fetcher = Fetcher::new(setup.fetch)?;
         let RestoredUrls { frontier, redirects, unmatched } = restore::urls(setup.frontier, &reader, &identity.crawl)?;
-        let resting = restore::rests(&store, &fetcher, &frontier)?;
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
+        let taken_over = setup.shared.as_ref().map(|shared| TakenOver {
+            gap,
+            hosts: &hosts,
+            rests: shared.rests.clone(),
+            resting: &shared.resting,
+        });
+        let resting = restore::rests(&store, &fetcher, &frontier, taken_over)?;
         let mark = store.mark();
         let policy =
             ArchivePolicy { obey_noarchive: setup.crawl.obey_noarchive, keep_duplicates: setup.crawl.keep_duplicates };

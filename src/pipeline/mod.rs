@@ -39,6 +39,7 @@ mod reference_crawls;
 mod render;
 mod restore;
 mod shared_crawl;
+mod shared_rests;
 mod stop;
 
 pub use error::PipelineError;
@@ -47,6 +48,7 @@ pub use reference_crawls::{ReferenceCrawls, ReferenceCrawlsError, link_hash};
 pub use shared_crawl::{
     ArchiveReach, Letter, NamedPage, SharedChanges, SharedDecider, SharedLog, SharedPage, SharingError,
 };
+pub use shared_rests::SharedRests;
 pub use stop::{Stop, StopReason};
 
 pub(crate) use batch::SealedBatch;

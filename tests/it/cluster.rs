@@ -8,6 +8,7 @@ mod failover;
 mod forwarder;
 mod gaps;
 mod grants;
+mod handover;
 mod holder;
 mod lease;
 mod least_rights;
