@@ -11,7 +11,7 @@
 //! | `crawl` | `documents`, `dust`, `frontier`, `fetch`, `store`, `objects`, `pipeline`, `crawl` | the crawler as a library |
 //! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
 //! | `pdf` | in `documents` | the text of PDF |
-//! | `cluster` and `dedup` | `batch` | several processes that deduplicate files |
+//! | `cluster`, `dedup` and `export` | `batch` | several processes that deduplicate files |
 //! | `s3` | in `objects` | exports to S3, inputs from there |
 //! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
@@ -61,7 +61,7 @@ compile_error!("the feature `browser` needs a Unix system: build without it");
 #[cfg(feature = "browser")]
 pub mod headless;
 
-#[cfg(all(feature = "cluster", feature = "dedup"))]
+#[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
 pub mod batch;
 #[cfg(feature = "cluster")]
 pub mod cluster;

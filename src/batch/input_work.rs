@@ -13,8 +13,9 @@ use crate::detect::TurnAnswer;
 
 use super::decisions::StreamDecisions;
 use super::error::BatchError;
+use super::input_files::InputFiles;
 use super::originals::Originals;
-use super::output::InputFiles;
+use super::output::BatchOutput;
 
 /// Pages that are sent together. Whoever reads an input cuts it alike.
 const CHUNK: usize = 16;
@@ -31,7 +32,7 @@ pub(super) struct InputTools {
     pub reader: Arc<InputReader>,
     pub decisions: StreamDecisions,
     pub originals: Arc<Originals>,
-    pub folder: Arc<std::path::Path>,
+    pub output: BatchOutput,
 }
 
 impl InputTools {
@@ -53,10 +54,11 @@ impl InputTools {
     async fn work_once(&self, run: RunId, input: &LeasedInput) -> Result<(), BatchError> {
         let mut session = self.session().await?;
         let mut decided = self.decisions.begin(input.stream());
-        let files = Arc::new(InputFiles::new(&self.folder, input.number));
+        let files = Arc::new(InputFiles::new(&self.output, input.number));
         let (mut report, sent, is_known) = self.send(&mut session, input, &files).await?;
         test_point("arrival");
         all_sent(&mut session, run, input, sent).await?;
+        test_point("sent");
         if is_known {
             // Some of its pages may have been decided before this process kept their decisions.
             self.decisions.enter(&decisions_of(&session, input.stream(), input.first_turn).await?);
@@ -64,6 +66,7 @@ impl InputTools {
         if decided.wait_for(|decided| *decided >= sent).await.is_err() {
             return Err(ClusterError::RunLost(run.0).into());
         }
+        test_point("decided");
         let answers = self.decisions.take(input.stream());
         let mut session = self.session().await?;
         let named = answers.iter().filter_map(|answer: &TurnAnswer| answer.verdict.duplicate_of());
@@ -79,7 +82,9 @@ impl InputTools {
             written => written?,
         };
         let report = serde_json::to_value(&report).unwrap_or_default();
-        Ok(finish_input(&mut session, run, input, &report).await?)
+        finish_input(&mut session, run, input, &report).await?;
+        test_point("done");
+        Ok(())
     }
 
     async fn session(&self) -> Result<Session, ClusterError> {
@@ -115,6 +120,7 @@ impl InputTools {
                     expect_same(session, &chunk, &input.name).await?;
                 } else {
                     send_arrivals(session, &chunk).await?;
+                    test_point("chunk");
                 }
             }
             if is_end {

@@ -16,16 +16,23 @@
 //! | `input_work` | How does an input get from its records to its files? |
 //! | `decisions` | What was decided on the arrivals of the inputs? |
 //! | `originals` | Which page does a duplicate repeat? |
-//! | `output` | What is written of an input? |
+//! | `input_files` | What is written of an input, and when? |
+//! | `kept_file`, `verdict_file` | In which formats? |
+//! | `output` | Where to? |
 //!
 //! Public types: [`BatchWorker`] is a process's part in a run, [`BatchEnding`] its result.
 
 mod decisions;
 mod error;
+mod input_files;
 mod input_work;
+mod json_line;
+mod kept_file;
 mod originals;
 mod output;
+mod verdict_file;
 mod worker;
 
 pub use error::BatchError;
+pub use output::{BatchOutput, KeptFormat, VerdictFormat};
 pub use worker::{BatchEnding, BatchSettings, BatchWorker};

@@ -1,179 +1,157 @@
-//! The files of an input: what was read, while it waits for its verdicts, and then the verdicts and the kept pages.
+//! Where the files of an input go: a folder, or the objects below an address.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::cluster::test_point;
-use crate::dedup::{ReadDocument, SharedInputReport, enter_verdict};
-use crate::detect::TurnAnswer;
-use crate::model::{PageLine, Sequence};
+use crate::export::{ExportError, Output, RowFile, ShardFormat, TextColumns};
+use crate::objects::ObjectUrl;
 
 use super::error::BatchError;
 
-/// A line of the verdicts: that of `pages.jsonl`, with the record.
-#[derive(Serialize, Deserialize)]
-struct VerdictLine {
-    #[serde(flatten)]
-    line: PageLine,
-    /// The `WARC-Record-ID` of the record.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    record_id: Option<String>,
+/// Bytes that close a row group.
+const GROUP: u64 = 32 * 1024 * 1024;
+
+/// The format of the kept pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeptFormat {
+    /// JSON lines with the main text.
+    #[default]
+    Jsonl,
+    /// The rows of an export, with the main text and the id of the record.
+    Parquet,
+    /// The WARC records of the input, as they are.
+    Warc,
 }
 
-/// A line of the file of what was read.
-#[derive(Serialize, Deserialize)]
-struct ReadLine {
-    line: PageLine,
-    record_id: Option<String>,
-    text: Option<String>,
-    is_page: bool,
+/// The format of the verdicts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerdictFormat {
+    /// The lines of `pages.jsonl`, with the id of the record.
+    #[default]
+    Jsonl,
+    /// The rows of an export without text, with the id of the record.
+    Parquet,
 }
 
-/// A page that is kept.
-#[derive(Serialize)]
-struct KeptPage<'a> {
-    url: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    record_id: Option<&'a str>,
-    title: Option<&'a str>,
-    lang: Option<&'a str>,
-    text: Option<&'a str>,
+/// The place of the output, and its formats.
+#[derive(Clone, Debug)]
+pub struct BatchOutput {
+    /// A folder on this machine, which exists: the output itself, or for temporary files.
+    folder: Arc<Path>,
+    /// What the finished files are uploaded to.
+    upload: Option<ObjectUrl>,
+    /// The format of the kept pages.
+    pub kept: KeptFormat,
+    /// The format of the verdicts.
+    pub verdicts: VerdictFormat,
 }
 
-/// The files of one input.
-pub(super) struct InputFiles {
-    folder: PathBuf,
+impl BatchOutput {
+    /// Creates the output of a folder that exists.
+    pub fn folder(folder: &Path, (kept, verdicts): (KeptFormat, VerdictFormat)) -> Self {
+        Self { folder: folder.into(), upload: None, kept, verdicts }
+    }
+
+    /// Creates the output of objects below an address. Files are made in `scratch`, which exists.
+    pub fn objects(url: ObjectUrl, scratch: &Path, (kept, verdicts): (KeptFormat, VerdictFormat)) -> Self {
+        Self { folder: scratch.into(), upload: Some(url), kept, verdicts }
+    }
+}
+
+/// The paths of the files of one input.
+#[derive(Clone, Debug)]
+pub(super) struct InputPaths {
+    output: BatchOutput,
     number: i32,
     /// What names the temporary files of this process.
     mark: u32,
 }
 
-impl InputFiles {
-    pub fn new(folder: &Path, number: i32) -> Self {
-        Self { folder: folder.to_owned(), number, mark: std::process::id() }
+impl InputPaths {
+    pub fn new(output: &BatchOutput, number: i32) -> Self {
+        Self { output: output.clone(), number, mark: std::process::id() }
     }
 
-    fn temporary(&self, what: &str) -> PathBuf {
-        self.folder.join(format!(".{:06}.{what}.{}.part", self.number, self.mark))
+    pub fn output(&self) -> &BatchOutput {
+        &self.output
     }
 
-    fn finished(&self, what: &str) -> PathBuf {
-        self.folder.join(format!("{:06}.{what}.jsonl", self.number))
+    /// Returns the path of a file that is not finished.
+    pub fn temporary(&self, what: &str) -> PathBuf {
+        self.output.folder.join(format!(".{:06}.{what}.{}.part", self.number, self.mark))
     }
 
-    /// Begins the file of what is read. Removes what dead workers have left of the input.
-    pub fn begin(&self) -> Result<ReadFile, BatchError> {
+    /// Removes what dead workers have left of the input.
+    pub fn clean(&self) -> Result<(), BatchError> {
+        let folder = &self.output.folder;
         let left = format!(".{:06}.", self.number);
-        let entries = fs::read_dir(&self.folder).map_err(BatchError::output(&self.folder))?;
+        let entries = fs::read_dir(folder).map_err(BatchError::output(folder))?;
         for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&left)) {
             // What cannot be removed is in nobody's way.
             let _ = fs::remove_file(entry.path());
         }
-        let path = self.temporary("read");
-        let file = File::create(&path).map_err(BatchError::output(&path))?;
-        Ok(ReadFile { path, file: BufWriter::new(file) })
-    }
-
-    /// Writes the files of the input: `answers` has a decision on each page that was read, `originals` the URLs of the
-    /// pages that they name. Counts the outcomes.
-    pub fn write(
-        &self,
-        answers: &[TurnAnswer],
-        originals: &HashMap<Sequence, String>,
-        report: &mut SharedInputReport,
-    ) -> Result<(), BatchError> {
-        let paths = ["kept", "verdicts"].map(|what| (self.temporary(what), self.finished(what)));
-        let [kept, verdicts] = &paths;
-        self.fill((&kept.0, &verdicts.0), answers, originals, report)?;
-        test_point("rename");
-        for (from, to) in &paths {
-            fs::rename(from, to).map_err(BatchError::output(to))?;
-        }
-        let folder = File::open(&self.folder).and_then(|folder| folder.sync_all());
-        folder.map_err(BatchError::output(&self.folder))?;
-        test_point("renamed");
-        let read = self.temporary("read");
-        fs::remove_file(&read).map_err(BatchError::output(&read))
-    }
-
-    fn fill(
-        &self,
-        (kept, verdicts): (&Path, &Path),
-        answers: &[TurnAnswer],
-        originals: &HashMap<Sequence, String>,
-        report: &mut SharedInputReport,
-    ) -> Result<(), BatchError> {
-        let path = self.temporary("read");
-        let failed = BatchError::output(&path);
-        let read = BufReader::new(File::open(&path).map_err(&failed)?);
-        let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(BatchError::output(path));
-        let (mut kept_file, mut verdict_file) = (create(kept)?, create(verdicts)?);
-        let mut answers = answers.iter();
-        for line in read.lines() {
-            let line = line.map_err(&failed)?;
-            let ReadLine { mut line, record_id, text, is_page } =
-                serde_json::from_str(&line).map_err(|error| failed(error.into()))?;
-            if is_page && let Some(answer) = answers.next() {
-                if answer.redelivered {
-                    report.repeated += 1;
-                    continue;
-                }
-                let original = answer.verdict.duplicate_of().and_then(|of| originals.get(&of));
-                enter_verdict(&mut line, answer.verdict, original.map(String::as_str));
-                if answer.verdict.is_unique() {
-                    let page = KeptPage {
-                        url: &line.url,
-                        id: line.id.as_deref(),
-                        record_id: record_id.as_deref(),
-                        title: line.title.as_deref(),
-                        lang: line.lang.as_deref(),
-                        text: text.as_deref(),
-                    };
-                    write_line(&mut kept_file, &page).map_err(BatchError::output(kept))?;
-                }
-            }
-            *report.outcomes.entry(line.outcome.clone()).or_default() += 1;
-            write_line(&mut verdict_file, &VerdictLine { line, record_id }).map_err(BatchError::output(verdicts))?;
-        }
-        for (file, path) in [(kept_file, kept), (verdict_file, verdicts)] {
-            let file = file.into_inner().map_err(std::io::IntoInnerError::into_error);
-            file.and_then(|file| file.sync_all()).map_err(BatchError::output(path))?;
-        }
         Ok(())
     }
-}
 
-/// The file of what was read of an input.
-pub(super) struct ReadFile {
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-impl ReadFile {
-    /// Adds a document.
-    pub fn add(&mut self, document: &ReadDocument) -> Result<(), BatchError> {
-        let line = ReadLine {
-            line: document.line.clone(),
-            record_id: document.record_id.clone(),
-            text: document.text.clone(),
-            is_page: document.page.is_some(),
+    /// Has the kept pages and the verdicts appear, in this order: where there are verdicts, all is there.
+    pub fn publish(&self) -> Result<(), BatchError> {
+        let kept = match self.output.kept {
+            KeptFormat::Jsonl => "jsonl",
+            KeptFormat::Parquet => "parquet",
+            KeptFormat::Warc => "warc.gz",
         };
-        write_line(&mut self.file, &line).map_err(BatchError::output(&self.path))
+        let verdicts = match self.output.verdicts {
+            VerdictFormat::Jsonl => "jsonl",
+            VerdictFormat::Parquet => "parquet",
+        };
+        test_point("rename");
+        for (what, ending) in [("kept", kept), ("verdicts", verdicts)] {
+            let (from, name) = (self.temporary(what), format!("{:06}.{what}.{ending}", self.number));
+            self.publish_file(&from, &name)?;
+            if what == "kept" {
+                test_point("kept");
+            }
+        }
+        if self.output.upload.is_none() {
+            let folder = &self.output.folder;
+            File::open(folder).and_then(|folder| folder.sync_all()).map_err(BatchError::output(folder))?;
+        }
+        test_point("renamed");
+        Ok(())
     }
 
-    /// Ends the file.
-    pub fn end(mut self) -> Result<(), BatchError> {
-        self.file.flush().map_err(BatchError::output(&self.path))
+    fn publish_file(&self, from: &Path, name: &str) -> Result<(), BatchError> {
+        let Some(url) = &self.output.upload else {
+            let to = self.output.folder.join(name);
+            return fs::rename(from, &to).map_err(BatchError::output(&to));
+        };
+        Output::object(&url.join(name)).and_then(|object| object.copy_of(from)).map_err(BatchError::from)?;
+        fs::remove_file(from).map_err(BatchError::output(from))
+    }
+
+    /// Begins a file of rows.
+    pub fn rows(&self, what: &str, has_text: bool) -> Result<RowFile, BatchError> {
+        let columns = TextColumns { main: has_text, record_id: true, ..TextColumns::default() };
+        let output = Output::file(&self.temporary(what))?;
+        Ok(RowFile::create(output, columns, ShardFormat::Parquet, GROUP)?)
+    }
+
+    /// Begins a file of lines.
+    pub fn lines(&self, what: &str) -> Result<Output, BatchError> {
+        Ok(Output::file(&self.temporary(what))?)
     }
 }
 
-fn write_line(file: &mut impl Write, line: &impl Serialize) -> std::io::Result<()> {
-    serde_json::to_writer(&mut *file, line)?;
-    file.write_all(b"\n")
+impl From<ExportError> for BatchError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Write { path, source } => Self::Output { path, source },
+            // No crawl is read here.
+            ExportError::Crawl(error) => {
+                Self::Output { path: PathBuf::new(), source: std::io::Error::other(error.to_string()) }
+            }
+        }
+    }
 }

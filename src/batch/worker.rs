@@ -1,6 +1,5 @@
 //! A process's part in a shared run: it leases inputs, at most a few ahead, until all are done.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::cluster::{
     ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, RunId, RunnerSettings, TurnRunner, input_reports,
-    inputs_left, lease_input, register_inputs,
+    inputs_left, lease_input, register_inputs, test_point,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -18,6 +17,7 @@ use super::decisions::StreamDecisions;
 use super::error::BatchError;
 use super::input_work::InputTools;
 use super::originals::Originals;
+use super::output::BatchOutput;
 
 /// Inputs that a worker has under way.
 const MOST_INPUTS: usize = 4;
@@ -41,8 +41,8 @@ pub struct BatchSettings {
     pub reader: InputReader,
     /// The inputs of the manifest, in order.
     pub names: Vec<String>,
-    /// The output folder, which exists.
-    pub folder: PathBuf,
+    /// Where the files go.
+    pub output: BatchOutput,
 }
 
 /// How a worker's part ended.
@@ -73,7 +73,7 @@ impl BatchWorker {
     /// # Errors
     /// Those of the database.
     pub async fn start(settings: BatchSettings) -> Result<Self, BatchError> {
-        let BatchSettings { connector, crawl, runner, reader, names, folder } = settings;
+        let BatchSettings { connector, crawl, runner, reader, names, output } = settings;
         let mut session = CrawlSession::new(connector.clone(), crawl.plan.name.clone(), PATIENCE);
         register_inputs(session.open().await?, &names).await?;
         let decisions = StreamDecisions::default();
@@ -85,7 +85,7 @@ impl BatchWorker {
             reader: Arc::new(reader),
             decisions,
             originals: Arc::new(Originals::default()),
-            folder: folder.into(),
+            output,
         };
         Ok(Self { tools, runner, session, names, work: JoinSet::new(), under_way: Vec::new(), run: None })
     }
@@ -145,6 +145,7 @@ impl BatchWorker {
         while let Some(run) = run.filter(|_| self.work.len() < MOST_INPUTS) {
             let leased = lease_input(self.session.open().await?, run, &self.under_way).await;
             let Some(input) = self.session.after(leased)? else { break };
+            test_point("leased");
             self.under_way.push(input.number);
             let (tools, number) = (self.tools.clone(), input.number);
             self.work.spawn(async move { (number, tools.work(run, input).await) });

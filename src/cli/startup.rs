@@ -7,9 +7,24 @@ use crate::cli::errors::CliError;
 use crate::cli::log;
 use crate::cli::terminal::{choose_color, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
+use crate::objects::ObjectUrl;
 
-/// Merges flags, environment and files.
+/// Merges flags, environment and files, for a command that writes an output folder.
 pub(super) fn load_settings(flags: Vec<GivenValue>, source: &ConfigSource) -> Result<Settings, CliError> {
+    let settings = load_settings_for_any_output(flags, source)?;
+    if ObjectUrl::of(&settings.out.dir).is_some() {
+        let source = settings.source("out.dir");
+        return Err(CliError::usage(format!("{source}: an output folder has to be on a disk"))
+            .with_hint("name a folder, then: ndcrawl export FOLDER --format jsonl -o s3://BUCKET/NAME"));
+    }
+    Ok(settings)
+}
+
+/// Merges flags, environment and files, for a command that writes to a bucket as well.
+pub(super) fn load_settings_for_any_output(
+    flags: Vec<GivenValue>,
+    source: &ConfigSource,
+) -> Result<Settings, CliError> {
     let mut given = match source.no_config {
         true => Vec::new(),
         false => file::from_files(source.file.as_deref(), file::user_folder().as_deref())?,

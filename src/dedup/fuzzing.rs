@@ -24,6 +24,7 @@ fn options() -> Option<Options> {
         keep_columns: vec!["a.b".to_owned()],
         max_body: MOST,
         reads_pdf: false,
+        keeps_records: false,
         normalizer,
     })
 }

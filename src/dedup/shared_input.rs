@@ -17,7 +17,7 @@ use crate::pipeline::{
     page_input, render_page, unleased_line,
 };
 
-use super::input::{InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
+use super::input::{InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
 use super::input_report::InputReports;
 use super::intake::{InputPage, outcome_without_verdict};
 use super::run::SameUrl;
@@ -52,6 +52,8 @@ pub struct ReadDocument {
     pub page: Option<PageToDecide>,
     /// Its main text, if it is a page and texts are wanted.
     pub text: Option<String>,
+    /// Its WARC record as it is, if it is a page and records are wanted.
+    pub record: Option<Vec<u8>>,
 }
 
 /// A page to be decided.
@@ -112,6 +114,12 @@ impl InputReader {
         for item in inputs.items(&self.options, &bytes) {
             match item {
                 InputItem::Opened(file) => reports.open(file),
+                InputItem::Answer(document) if self.options.keeps_records && document.record.is_none() => {
+                    let damage = without_record(name, &document);
+                    report.damaged += 1;
+                    report.why.get_or_insert_with(|| damage.why.clone());
+                    reports.damaged(&damage);
+                }
                 InputItem::Answer(document) => {
                     report.answers += 1;
                     reports.answer();
@@ -134,20 +142,20 @@ impl InputReader {
     }
 
     fn document(&self, input: &str, number: u64, document: InputDocument) -> ReadDocument {
-        let InputDocument { fetched, row, record_id, .. } = document;
+        let InputDocument { fetched, row, record_id, record, .. } = document;
         let fetched: Arc<Fetched> = Arc::new(fetched);
         let read = self.is_page(&fetched).then(|| render_page(&self.content, &fetched));
         let mut arrival = InputPage { fetched: fetched.clone(), row, capture: 1, read };
         let mut line = line_without_verdict(&arrival);
         let Some(Ok(read)) = &mut arrival.read else {
-            return ReadDocument { line, record_id, page: None, text: None };
+            return ReadDocument { line, record_id, page: None, text: None, record: None };
         };
         let RenderedPage { rendered, body_digest, payload_digest, document_text, text_error } = read;
         add_page(&mut line, rendered);
         add_document(&mut line, document_text.is_some(), *text_error);
         line.digest = Some(payload_digest.clone());
         if rendered.robots.noindex {
-            return ReadDocument { line, record_id, page: None, text: None };
+            return ReadDocument { line, record_id, page: None, text: None, record: None };
         }
         let key = self.key(input, number, &fetched, arrival.row.as_ref());
         let page = page_input(PageId::new(&self.crawl, &key, 0), &fetched, rendered, *body_digest, None);
@@ -155,7 +163,7 @@ impl InputReader {
         let text = if self.keep_text { document_text.take().or_else(main_text) } else { None };
         let url = capture_key(fetched.url.as_str(), 1).into_owned();
         let page = Some(PageToDecide { input: page, url, fetched: fetched.started_at });
-        ReadDocument { line, record_id, page, text }
+        ReadDocument { line, record_id, page, text, record }
     }
 
     fn is_page(&self, fetched: &Fetched) -> bool {
@@ -175,6 +183,16 @@ impl InputReader {
             (_, None) => fetched.url.to_string(),
         }
     }
+}
+
+/// Says why a document is not taken whose record would be copied to a WARC file.
+fn without_record(input: &str, document: &InputDocument) -> InputDamage {
+    let why = match &document.record_id {
+        Some(id) => format!("the record {id} is too long to be copied"),
+        None => "it is not WARC, so it has no records to copy".to_owned(),
+    };
+    // Pages are missing, as if the input broke off.
+    InputDamage { breaks_off: true, ..InputDamage::new(input, format!("{why}: use --kept jsonl or parquet")) }
 }
 
 /// Returns the line of an answer as if the decider did not see it.

@@ -13,11 +13,13 @@ pub struct TextColumns {
     pub markdown: bool,
     /// The decoded source of the page, as `html`.
     pub html: bool,
+    /// The `WARC-Record-ID` of the record that `dedup` read, as `record_id`.
+    pub record_id: bool,
 }
 
 impl Default for TextColumns {
     fn default() -> Self {
-        Self { main: true, full: false, markdown: false, html: false }
+        Self { main: true, full: false, markdown: false, html: false, record_id: false }
     }
 }
 

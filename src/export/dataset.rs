@@ -19,7 +19,8 @@ use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::parquet_schema;
 use super::row::ExportRow;
-use super::shards::{ShardFormat, Shards};
+use super::row_file::ShardFormat;
+use super::shards::Shards;
 
 /// Lines of a table of the card.
 const MOST_LINES: usize = 30;

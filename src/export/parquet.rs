@@ -28,8 +28,8 @@ use super::row::{ExportRow, ProvenanceFields};
 const GROUP_BYTES: usize = 32 * 1024 * 1024;
 
 /// Columns with mostly distinct values, for which a dictionary is useless.
-const UNIQUE: [&str; 10] =
-    ["url", "id", "title", "text", "full_text", "markdown", "html", "cluster", "digest", "text_digest"];
+const UNIQUE: [&str; 11] =
+    ["url", "id", "record_id", "title", "text", "full_text", "markdown", "html", "cluster", "digest", "text_digest"];
 /// Columns whose minimum and maximum help no query.
 const LONG: [&str; 4] = ["text", "full_text", "markdown", "html"];
 
@@ -130,6 +130,9 @@ fn write_group(
     let mut columns = Columns { group: &mut group, rows };
     columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.url)))?;
     columns.text(|row| row.id.take())?;
+    if texts.record_id {
+        columns.text(|row| row.record_id.take().flatten())?;
+    }
     columns.text(|row| row.file.take())?;
     columns.optional::<Int64Type>(|row| row.line.map(whole))?;
     columns.text(|row| row.final_url.take())?;

@@ -11,6 +11,7 @@ const SCHEMA: &str = "
 message page {
     REQUIRED BYTE_ARRAY url (STRING);
     OPTIONAL BYTE_ARRAY id (STRING);
+    RECORD_ID
     OPTIONAL BYTE_ARRAY file (STRING);
     OPTIONAL INT64 line;
     OPTIONAL BYTE_ARRAY final_url (STRING);
@@ -59,7 +60,8 @@ message page {
 
 /// Returns the schema with these columns of text.
 pub(super) fn of(columns: TextColumns) -> Result<Type, ParquetError> {
-    parse_message_type(&SCHEMA.replace("TEXTS", &texts(columns)))
+    let record_id = if columns.record_id { "OPTIONAL BYTE_ARRAY record_id (STRING);" } else { "" };
+    parse_message_type(&SCHEMA.replace("TEXTS", &texts(columns)).replace("RECORD_ID", record_id))
 }
 
 /// Returns the optional columns of text in the order of the row.

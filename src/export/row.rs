@@ -20,6 +20,9 @@ pub struct ExportRow {
     pub url: String,
     /// The id of a row, as given in the file from which `dedup` read it.
     pub id: Option<String>,
+    /// The `WARC-Record-ID` of the record, if it is requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_id: Option<Option<String>>,
     pub file: Option<String>,
     /// The number of the line, row or element in that file, from 1.
     pub line: Option<u64>,
@@ -118,7 +121,7 @@ impl ExportRow {
     }
 
     /// Returns the row without text.
-    fn of(line: PageLine) -> Self {
+    pub fn of(line: PageLine) -> Self {
         let representative = line.original_key().or_else(|| line.is_kept().then(|| line.key()));
         Self {
             cluster: representative.map(|url| match &line.duplicate_in {
@@ -127,6 +130,7 @@ impl ExportRow {
             }),
             url: line.url,
             id: line.id,
+            record_id: None,
             file: line.file,
             line: line.line,
             final_url: line.final_url,

@@ -8,20 +8,11 @@ use super::content::Contents;
 use super::error::{ExportError, Result};
 use super::folder_output::FolderOutput;
 use super::host_blocks::HostBlocks;
-use super::jsonl::{Compression, JsonLines};
+use super::jsonl::Compression;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
-use super::parquet::ParquetFile;
 use super::row::ExportRow;
-
-/// The format of the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShardFormat {
-    /// Parquet files.
-    Parquet,
-    /// Files of JSON lines.
-    Jsonl(Compression),
-}
+use super::row_file::{RowFile, ShardFormat};
 
 /// Writes the rows of [`parquet`](super::parquet()) or [`jsonl`](super::jsonl()) to `FOLDER/pages-00000-of-00002.parquet` and
 /// so on. A file is closed with the row with which it reaches `size` bytes; one of Parquet, with the row group. The folder
@@ -63,14 +54,14 @@ pub(super) struct Shards {
 
 impl Shards {
     pub(super) fn create(stem: PathBuf, columns: TextColumns, format: ShardFormat, size: u64) -> Result<Self> {
-        let open = RowFile::create(&path(&stem, &number(0), format), columns, format, size)?;
+        let open = RowFile::create(Output::file(&path(&stem, &number(0), format))?, columns, format, size)?;
         Ok(Self { stem, columns, format, size, open, bytes: 0, finished: 0 })
     }
 
     pub(super) fn add(&mut self, row: ExportRow) -> Result<()> {
         if self.open.bytes() >= self.size {
             let next = path(&self.stem, &number(self.finished + 1), self.format);
-            let next = RowFile::create(&next, self.columns, self.format, self.size)?;
+            let next = RowFile::create(Output::file(&next)?, self.columns, self.format, self.size)?;
             self.bytes += std::mem::replace(&mut self.open, next).finish()?;
             self.finished += 1;
         }
@@ -86,46 +77,6 @@ impl Shards {
             moved.map_err(|source| ExportError::Write { path: of, source })?;
         }
         Ok(bytes)
-    }
-}
-
-/// One file of rows.
-enum RowFile {
-    Parquet(Box<ParquetFile>),
-    Jsonl(Box<JsonLines>),
-}
-
-impl RowFile {
-    fn create(path: &Path, columns: TextColumns, format: ShardFormat, size: u64) -> Result<Self> {
-        let output = Output::file(path)?;
-        Ok(match format {
-            ShardFormat::Parquet => {
-                let file = ParquetFile::create(output, columns)?;
-                Self::Parquet(Box::new(file.with_groups_of(usize::try_from(size).unwrap_or(usize::MAX))))
-            }
-            ShardFormat::Jsonl(compression) => Self::Jsonl(Box::new(JsonLines::create(compression, output)?)),
-        })
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Parquet(file) => file.bytes(),
-            Self::Jsonl(lines) => lines.bytes(),
-        }
-    }
-
-    fn add(&mut self, row: ExportRow) -> Result<()> {
-        match self {
-            Self::Parquet(file) => file.add(row),
-            Self::Jsonl(lines) => lines.add(&row),
-        }
-    }
-
-    fn finish(self) -> Result<u64> {
-        match self {
-            Self::Parquet(file) => file.finish(),
-            Self::Jsonl(lines) => lines.finish(),
-        }
     }
 }
 

@@ -81,6 +81,8 @@ pub use disk::{DiskStep, Faults, free_space};
 pub use error::{Error, Result};
 pub use folder::{FolderLock, FolderUse, delete_crawl, folder_use};
 pub use generations::{EARLIER, Generation, complete, set_aside};
+#[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
+pub(crate) use gzip::Gzip;
 pub use integrity::{CheckedCounts, VerifyReport, verify};
 pub use line_index::LineIndex;
 pub use options::{FORMAT, Identity, OpenedStore, Options};

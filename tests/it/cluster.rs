@@ -4,6 +4,7 @@ mod commands;
 mod connection;
 mod crawl;
 mod dedup;
+mod dedup_output;
 mod failover;
 mod forwarder;
 mod gaps;

@@ -21,13 +21,13 @@ const KEY: &str = "AKIAQUAYSIDE";
 const SECRET: &str = "wharf-and-quay";
 
 /// A running server with the bucket `pages`.
-struct Store {
+pub struct Store {
     address: String,
     _server: Foreign,
 }
 
 impl Store {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = Foreign::start(Command::new("moto_server").args(["-H", "127.0.0.1", "-p", &port.to_string()]));
         let address = format!("127.0.0.1:{port}");
@@ -39,7 +39,7 @@ impl Store {
         store
     }
 
-    fn curl(&self, path: &str, arguments: &[&str]) -> Vec<u8> {
+    pub fn curl(&self, path: &str, arguments: &[&str]) -> Vec<u8> {
         let url = format!("http://{}/{path}", self.address);
         let mut curl = Command::new("curl");
         curl.args(["-s", "-f", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", &format!("{KEY}:{SECRET}")]);
@@ -58,13 +58,13 @@ impl Store {
     }
 
     /// The objects below a prefix, by their names below it.
-    fn below(&self, prefix: &str) -> BTreeMap<String, Vec<u8>> {
+    pub fn below(&self, prefix: &str) -> BTreeMap<String, Vec<u8>> {
         let keys = self.keys();
         let names = keys.iter().filter_map(|key| key.strip_prefix(prefix));
         names.map(|name| (name.to_owned(), self.object(&format!("{prefix}{name}")))).collect()
     }
 
-    fn run<'a>(&self, place: &Place, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    pub fn run<'a>(&self, place: &Place, arguments: impl IntoIterator<Item = &'a str>) -> Run {
         at(&self.address, place, arguments)
     }
 

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
+use super::value_enums::{KeptChoice, VerdictChoice};
 use crate::cli::config::units::parse_duration;
 
 /// The commands under `cluster`.
@@ -120,6 +121,12 @@ pub struct SharedDedupFlags {
     /// With --cluster: accept a server without a synchronous standby; a lost disk then loses the crawl
     #[arg(long, requires = "cluster", help_heading = "Cluster")]
     pub one_copy: bool,
+    /// With --cluster: format of the kept pages, jsonl unless given; all workers must have the same
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
+    pub kept: Option<KeptChoice>,
+    /// With --cluster: format of the verdicts; parquet with --kept parquet, else jsonl
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
+    pub verdicts: Option<VerdictChoice>,
 }
 
 impl SharedDedupFlags {

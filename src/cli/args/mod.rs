@@ -48,6 +48,8 @@ pub use gather::GatherArguments;
 pub use read_document::ReadDocumentArguments;
 pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice, TextKind};
 #[cfg(feature = "cluster")]
+pub use value_enums::{KeptChoice, VerdictChoice};
+#[cfg(feature = "cluster")]
 pub use worker::WorkerArguments;
 
 /// The command line.

@@ -42,6 +42,28 @@ impl ExportFormat {
     }
 }
 
+/// The format of the pages that several workers keep.
+#[cfg(feature = "cluster")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeptChoice {
+    /// JSON lines with the main text
+    Jsonl,
+    /// The rows of an export, with the main text
+    Parquet,
+    /// The records of the inputs as they are; refuses inputs that are not WARC
+    Warc,
+}
+
+/// The format of the verdicts of several workers.
+#[cfg(feature = "cluster")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VerdictChoice {
+    /// The lines of pages.jsonl
+    Jsonl,
+    /// The rows of an export, without text
+    Parquet,
+}
+
 /// A text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextKind {

@@ -212,6 +212,7 @@ fn columns(arguments: &ExportArguments) -> TextColumns {
         full: has(TextKind::Full),
         markdown: has(TextKind::Markdown),
         html: arguments.html,
+        record_id: false,
     }
 }
 

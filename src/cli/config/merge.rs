@@ -14,7 +14,6 @@ use crate::cli::config::value_enums::{EngineKind, ScopeKind, SecondCheck, Sitema
 use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
 use crate::detect;
-use crate::objects::ObjectUrl;
 
 /// Merges the values, the lowest layer first, and validates the result.
 pub fn merge(given: Vec<GivenValue>) -> Result<Settings, CliError> {
@@ -99,11 +98,6 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         return Err(
             CliError::usage(format!("{source}: the scope 'any' is unlimited")).with_hint("also give --max-pages N")
         );
-    }
-    if ObjectUrl::of(&settings.out.dir).is_some() {
-        let source = settings.source("out.dir");
-        return Err(CliError::usage(format!("{source}: an output folder has to be on a disk"))
-            .with_hint("name a folder, then: ndcrawl export FOLDER --format jsonl -o s3://BUCKET/NAME"));
     }
     if settings.scope.sitemaps == Sitemaps::Only && settings.scope.depth == 0 {
         let source = settings.source("scope.depth");

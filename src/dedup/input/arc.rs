@@ -18,6 +18,7 @@ pub(super) const LAYOUT: Layout = Layout {
     parse: |bytes| head(bytes).unwrap_or_default(),
     page,
     separators: &[b"\n", b"\r\n"],
+    is_warc: false,
 };
 
 /// Returns whether a file begins with the record that describes an ARC file.

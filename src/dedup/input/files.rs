@@ -271,6 +271,7 @@ pub(super) mod tests {
             keep_columns: Vec::new(),
             max_body: 10_000,
             reads_pdf: false,
+            keeps_records: false,
             normalizer: Normalizer::default(),
         }
     }

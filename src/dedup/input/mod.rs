@@ -65,6 +65,8 @@ pub struct Options {
     pub max_body: usize,
     /// Whether files that hold PDF are pages.
     pub reads_pdf: bool,
+    /// Whether pages come with their WARC records as they are.
+    pub keeps_records: bool,
     /// Brings URLs into canonical form.
     pub normalizer: Normalizer,
 }
@@ -104,6 +106,8 @@ pub struct InputDocument {
     pub record_id: Option<String>,
     /// Whether its record states another digest of its block, although a checksum says that the block is sound.
     pub is_digest_other: bool,
+    /// Header and block of its record as they are, if that is WARC, not too long and wanted.
+    pub record: Option<Vec<u8>>,
 }
 
 /// The row, line or element that a document was.
@@ -121,7 +125,7 @@ pub struct RowSource {
 
 impl From<Fetched> for InputDocument {
     fn from(fetched: Fetched) -> Self {
-        Self { fetched, row: None, record_id: None, is_digest_other: false }
+        Self { fetched, row: None, record_id: None, is_digest_other: false, record: None }
     }
 }
 

@@ -18,6 +18,8 @@ use super::{InputDamage, InputDocument, InputItem, Options};
 const MOST_HEADER: usize = 256 * 1024;
 /// Allowance for the HTTP header in a block, in bytes.
 const MOST_HEAD: usize = 512 * 1024;
+/// Longest record that is kept as it is, in bytes.
+const MOST_RECORD: usize = 64 * 1024 * 1024;
 /// Bytes of a long block that are looked at together.
 const STEP: usize = 64 * 1024;
 
@@ -56,6 +58,8 @@ pub(super) struct Layout {
     pub(super) page: fn(&RecordHead, Vec<u8>, &Options) -> PageResult,
     /// The line ends that stand behind a block.
     pub(super) separators: &'static [&'static [u8]],
+    /// Whether records may be copied to a WARC file.
+    pub(super) is_warc: bool,
 }
 
 /// Why a record cannot be read.
@@ -70,6 +74,8 @@ struct Damage {
 struct Block {
     /// What is kept of it.
     bytes: Vec<u8>,
+    /// The record as it is, if that is wanted and it is not too long.
+    record: Option<Vec<u8>>,
     /// The digest that is stated, and that of the whole block.
     digest: Option<BlockDigest>,
     /// Whether a checksum says that it is as it was written.
@@ -122,7 +128,7 @@ impl<'a> Records<'a> {
         let kept = length.min(most) as usize;
         self.expect(header + kept).map_err(|why| Damage::lost(too_long(&why), header))?;
         let digest = head.digest.take();
-        let Block { bytes, digest, is_checked, skip } = if length > most {
+        let Block { bytes, record, digest, is_checked, skip } = if length > most {
             self.long_block(&mut head, header, kept, length, digest)?
         } else {
             self.short_block(header, kept, digest)?
@@ -137,7 +143,8 @@ impl<'a> Records<'a> {
         Ok(match (self.layout.page)(&head, bytes, self.options) {
             Ok(Some(page)) => {
                 let record_id = head.id.take();
-                InputItem::Answer(Box::new(InputDocument { record_id, is_digest_other, ..InputDocument::from(page) }))
+                let page = InputDocument { record_id, is_digest_other, record, ..InputDocument::from(page) };
+                InputItem::Answer(Box::new(page))
             }
             Ok(None) => InputItem::Passed,
             Err(why) => InputItem::Damaged(self.damage(why)),
@@ -149,11 +156,17 @@ impl<'a> Records<'a> {
         let skip = header + length;
         let is_checked = self.check_end(skip)?;
         let bytes = self.stream.buffered()[header..skip].to_vec();
+        let record = self.keeps(skip).then(|| self.stream.buffered()[..skip].to_vec());
         let digest = digest.map(|mut digest| {
             digest.update(&bytes);
             digest
         });
-        Ok(Block { bytes, digest, is_checked, skip })
+        Ok(Block { bytes, record, digest, is_checked, skip })
+    }
+
+    /// Whether a record of this length is kept as it is.
+    fn keeps(&self, length: usize) -> bool {
+        self.options.keeps_records && self.layout.is_warc && length <= MOST_RECORD
     }
 
     /// Finds the end of the header.
@@ -249,6 +262,8 @@ impl<'a> Records<'a> {
     ) -> Result<Block, Damage> {
         head.is_truncated = true;
         let block = self.stream.buffered()[header..header + kept].to_vec();
+        let whole = usize::try_from(length).unwrap_or(usize::MAX).saturating_add(header);
+        let mut record = self.keeps(whole).then(|| self.stream.buffered()[..header + kept].to_vec());
         let is_sure = self.stream.is_compressed() || http_length(&block) == Some(length);
         if let Some(digest) = &mut digest {
             digest.update(&block);
@@ -269,11 +284,14 @@ impl<'a> Records<'a> {
             if let Some(digest) = &mut digest {
                 digest.update(&self.stream.buffered()[..step]);
             }
+            if let Some(record) = &mut record {
+                record.extend_from_slice(&self.stream.buffered()[..step]);
+            }
             self.stream.advance(step);
             left -= step as u64;
         }
         let is_checked = self.check_end(0)?;
-        Ok(Block { bytes: block, digest, is_checked, skip: 0 })
+        Ok(Block { bytes: block, record, digest, is_checked, skip: 0 })
     }
 
     /// Returns where the next record begins in this range of the next bytes: at the beginning of a line, or at its magic.

@@ -114,6 +114,7 @@ impl InputRow<'_> {
             }),
             record_id: None,
             is_digest_other: false,
+            record: None,
         })
     }
 }

@@ -15,6 +15,7 @@ pub(super) const LAYOUT: Layout = Layout {
     parse,
     page,
     separators: &[b"\r\n\r\n", b"\n\n", b"\r\n\n"],
+    is_warc: true,
 };
 
 /// Returns whether bytes begin with a version line and, if there are more of them, a field.

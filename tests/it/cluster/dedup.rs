@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use ndcrawl::cluster::{Connector, RunId, pages_of, read_arrivals};
 use ndcrawl::detect::{Decider, Mode, Options, Settling};
 use ndcrawl::model::{Detector, PageInput, Verdict, shown_url};
@@ -15,7 +18,7 @@ use crate::program::{Finished, Place, Run};
 
 const TURN: usize = 64;
 /// Pages of an input.
-const PAGES: usize = 90;
+pub const PAGES: usize = 90;
 /// A lease that runs out within a test.
 const LEASE: &str = "1500ms";
 
@@ -35,7 +38,7 @@ fn page(input: usize, number: usize) -> String {
     )
 }
 
-fn record(input: usize, number: usize) -> String {
+pub fn record(input: usize, number: usize) -> String {
     let body = page(input, number);
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{body}");
     format!(
@@ -72,14 +75,14 @@ fn write_input(place: &Place, input: usize) -> String {
 }
 
 /// A place with so many inputs, and the manifest of them.
-fn place(inputs: usize) -> Place {
+pub fn place(inputs: usize) -> Place {
     let place = Place::new();
     let names: Vec<String> = (0..inputs).map(|input| write_input(&place, input)).collect();
     place.write("manifest", &format!("# the inputs\n\n{}\n", names.join("\n")));
     place
 }
 
-fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usize) -> Run {
+pub fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usize) -> Run {
     let (url, workers) = (LocalServers::shared().url(), workers.to_string());
     place
         .run(["dedup", "--cluster", &url, "--cluster-name", crawl, "--workers", &workers, manifest, "-o", out])
@@ -193,10 +196,10 @@ async fn workers_write_the_verdicts_of_one_decider() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
-    let place = place(6);
+    let place = place(3);
     dedup(&place, "dedup_whole", "whole", "manifest", 1).finish().expect_code(0);
     let whole = files(&place.path("whole"));
-    for point in ["arrival", "answer", "rename", "renamed"] {
+    for point in ["leased", "chunk", "arrival", "sent", "answer", "decided", "rename", "kept", "renamed", "done"] {
         let (crawl, out) = (format!("dedup_killed_at_{point}"), format!("out-{point}"));
         let killed = dedup(&place, &crawl, &out, "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", point).finish();
         assert_eq!(killed.signal, Some(6), "{point}: {}", killed.stderr);
@@ -213,15 +216,26 @@ async fn inputs_that_cannot_be_read_are_told_and_the_others_go_on() {
     place.write("foreign.bin", "\u{0}\u{1}\u{2} no pages");
     let cut = record(7, 1) + &record(7, 2)[..400];
     place.write("cut.warc", &cut);
-    place.write("some", "missing.warc\nin0.warc\nforeign.bin\ncut.warc\n");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all((3..9).map(|number| record(8, number)).collect::<String>().as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    fs::write(place.path("cut.warc.gz"), &packed[..packed.len() / 2]).unwrap();
+    fs::write(place.path("cut.zip"), b"PK\x03\x04 and no more").unwrap();
+    fs::write(place.path("cut.parquet"), b"PAR1 and no more").unwrap();
+    place.write("torn.jsonl", "{\"html\": \"<p>one two three four five six\"}\n{\"html\": \n");
+    fs::create_dir(place.path("nothing")).unwrap();
+    let poor = ["missing.warc", "foreign.bin", "cut.warc", "cut.warc.gz", "cut.zip", "cut.parquet", "nothing"];
+    place.write("some", &format!("{}\nin0.warc\ntorn.jsonl\n", poor.join("\n")));
     let Finished { stdout, stderr, .. } = dedup(&place, "dedup_poor", "out", "some", 2).finish().expect_code(8);
-    assert!(stdout.starts_with("4 of 4 inputs done"), "{stdout}");
-    for told in ["warning: input missing.warc: ", "warning: input foreign.bin: ", "warning: input cut.warc: "] {
-        assert!(stderr.contains(told), "{stderr}");
+    assert!(stdout.starts_with("9 of 9 inputs done"), "{stdout}");
+    for input in poor {
+        assert!(stderr.contains(&format!("warning: input {input}: ")), "{input}: {stderr}");
     }
     assert!(!stderr.contains("in0.warc"), "{stderr}");
     let written = files(&place.path("out"));
-    assert_eq!(verdict_lines(&written).len(), PAGES + 1);
+    let pages = |input: usize| written[&format!("{input:06}.verdicts.jsonl")].lines().count();
+    assert_eq!((pages(2), pages(7), pages(8)), (1, PAGES, 1));
+    assert!(pages(3) > 0, "what stands before the cut is read");
     place.write("none", "missing-too.warc\n");
     dedup(&place, "dedup_none", "none-out", "none", 1).finish().expect_code(1);
 

@@ -18,6 +18,8 @@ use crate::cli::report_file;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::startup::load_settings;
+#[cfg(feature = "cluster")]
+use crate::cli::startup::load_settings_for_any_output;
 use crate::cli::terminal::write_stderr;
 use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl};
 use crate::fetch;
@@ -31,12 +33,14 @@ use summary::DedupSummary;
 /// Reads the inputs, decides on their pages and prints the summary.
 pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
     let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
-    let settings = &load_settings(given.collect(), &arguments.config)?;
-    log::begin(settings)?;
     #[cfg(feature = "cluster")]
     if let Some(address) = &arguments.shared.cluster {
+        let settings = &load_settings_for_any_output(given.collect(), &arguments.config)?;
+        log::begin(settings)?;
         return shared::run(address, settings, arguments, host);
     }
+    let settings = &load_settings(given.collect(), &arguments.config)?;
+    log::begin(settings)?;
     let PreparedDedup { dedup, mut file, bytes } = prepare(settings, arguments)?;
     let began = Instant::now();
     let (ended, signal_code) = monitor::run(settings, dedup, bytes, host)?;
@@ -154,6 +158,7 @@ fn input_options(
         keep_columns: arguments.keep_columns.clone(),
         max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
         reads_pdf: settings.pdf.read,
+        keeps_records: false,
         normalizer: normalizer.clone(),
     })
 }

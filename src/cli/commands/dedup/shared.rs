@@ -1,16 +1,17 @@
 //! `dedup --cluster`: several workers deduplicate the inputs of a manifest.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::sync::watch;
 
-use crate::batch::{BatchEnding, BatchError, BatchSettings, BatchWorker};
-use crate::cli::args::DedupArguments;
+use crate::batch::{BatchEnding, BatchError, BatchOutput, BatchSettings, BatchWorker, KeptFormat, VerdictFormat};
+use crate::cli::args::{DedupArguments, KeptChoice, VerdictChoice};
 use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, cluster_error, exit};
@@ -23,9 +24,10 @@ use crate::cli::signals;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cluster::{ClusterError, RunDescription, RunnerSettings, connect_checked, init, resume};
-use crate::dedup::{InputReader, SameUrl};
+use crate::dedup::{InputOptions, InputReader, SameUrl};
 use crate::fetch;
 use crate::model::Normalizer;
+use crate::objects::{Bucket, ObjectReader, ObjectUrl};
 use crate::pipeline::Stop;
 
 /// How long a run is tried to be begun while the database does not answer.
@@ -42,7 +44,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     }
     let plan = plan(settings, &shared.cluster_name, &shared.shape())?;
     let reader = reader(settings, arguments, plan.name.text())?;
-    let folder = output_folder(&settings.out.dir)?;
+    let PreparedOutput { place, output, _scratch } = prepare_output(&settings.out.dir, arguments)?;
     let (connector, runtime, began) = (connector(address)?, runtime()?, Instant::now());
     let crawl = runtime.block_on(async {
         let mut session = connect_checked(&connector, plan.one_copy).await?;
@@ -53,13 +55,13 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     let crawl = crawl.map_err(cluster_error)?;
     let helpers = (2..=shared.workers.get()).map(Helper::start).collect::<Result<Vec<_>, _>>()?;
     let runner = RunnerSettings {
-        description: description(&folder),
+        description: description(&place),
         options: detector(settings),
         ttl: shared.lease,
         patience: PATIENCE,
         gives_back_at_once: true,
     };
-    let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), folder };
+    let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), output };
     let (stop, stopped) = watch::channel(Stop::Go);
     let (ending, signalled) = runtime.block_on(async {
         let signals = host.listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?;
@@ -81,7 +83,7 @@ fn manifest(arguments: &DedupArguments) -> Result<Vec<String>, CliError> {
         let message = "--cluster takes one manifest: a file that names the inputs, one a line";
         return Err(CliError::usage(message).with_hint("write the names into a file, and give that file"));
     };
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = manifest_text(path).map_err(|error| {
         CliError::usage(format!("{}: {error}", path.display()))
             .with_hint("give a file that names the inputs, one a line")
     })?;
@@ -98,6 +100,15 @@ fn manifest(arguments: &DedupArguments) -> Result<Vec<String>, CliError> {
     Ok(names)
 }
 
+/// Reads a manifest from a disk or a bucket.
+fn manifest_text(path: &Path) -> io::Result<String> {
+    let Some(url) = ObjectUrl::of(path) else { return fs::read_to_string(path) };
+    let bucket = Bucket::open(&url)?;
+    let found = bucket.find(&url)?.into_iter().find(|object| object.url == url);
+    let found = found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the bucket holds no such object"))?;
+    io::read_to_string(ObjectReader::new(&bucket, &found))
+}
+
 fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Result<InputReader, CliError> {
     let same_url = super::same_url(arguments);
     if same_url == SameUrl::Last {
@@ -108,11 +119,49 @@ fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Resul
     }
     let normalizer = Normalizer::new(settings.normalise_options());
     let accept_types = setup::accepted_types(settings);
-    let options = super::input_options(settings, arguments, &normalizer)?;
+    let keeps_records = formats(arguments).0 == KeptFormat::Warc;
+    let options = InputOptions { keeps_records, ..super::input_options(settings, arguments, &normalizer)? };
     let readers = (renderer(settings)?, setup::document_options(settings)?);
     let accepts = Box::new(move |media_type: &str| fetch::accepts(&accept_types, media_type));
     let keep_text = setup::crawl_options(settings).keep_text;
     Ok(InputReader::new(crawl, options, readers, accepts, (same_url, keep_text)))
+}
+
+/// Returns the formats of the kept pages and of the verdicts.
+fn formats(arguments: &DedupArguments) -> (KeptFormat, VerdictFormat) {
+    let kept = match arguments.shared.kept {
+        None | Some(KeptChoice::Jsonl) => KeptFormat::Jsonl,
+        Some(KeptChoice::Parquet) => KeptFormat::Parquet,
+        Some(KeptChoice::Warc) => KeptFormat::Warc,
+    };
+    let verdicts = match (arguments.shared.verdicts, kept) {
+        (Some(VerdictChoice::Parquet), _) | (None, KeptFormat::Parquet) => VerdictFormat::Parquet,
+        _ => VerdictFormat::Jsonl,
+    };
+    (kept, verdicts)
+}
+
+/// The output, and what it is called.
+struct PreparedOutput {
+    place: String,
+    output: BatchOutput,
+    /// Where files are made that are uploaded. It is deleted at the end.
+    _scratch: Option<TempDir>,
+}
+
+fn prepare_output(out: &Path, arguments: &DedupArguments) -> Result<PreparedOutput, CliError> {
+    let formats = formats(arguments);
+    let Some(url) = ObjectUrl::of(out) else {
+        let folder = output_folder(out)?;
+        let (place, output) = (folder.display().to_string(), BatchOutput::folder(&folder, formats));
+        return Ok(PreparedOutput { place, output, _scratch: None });
+    };
+    let failed = |error: io::Error| CliError::usage(format!("{url}: {error}"));
+    // Better told now than after the first input.
+    Bucket::open(&url).and_then(|bucket| bucket.below(&url)).map_err(failed)?;
+    let scratch = tempfile::tempdir().map_err(failed)?;
+    let (place, output) = (url.to_string(), BatchOutput::objects(url, scratch.path(), formats));
+    Ok(PreparedOutput { place, output, _scratch: Some(scratch) })
 }
 
 fn output_folder(folder: &Path) -> Result<PathBuf, CliError> {
@@ -125,13 +174,13 @@ fn output_folder(folder: &Path) -> Result<PathBuf, CliError> {
     folder.canonicalize().map_err(failed)
 }
 
-fn description(folder: &Path) -> RunDescription {
+fn description(place: &str) -> RunDescription {
     let (machine, process) = (setup::system_name(), std::process::id());
     RunDescription {
         name: format!("{machine}:{process}"),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         // Workers of one machine share the folder: the files of an input are its worker's alone.
-        archive: format!("{machine}:{}#{process}", folder.display()),
+        archive: format!("{machine}:{place}#{process}"),
     }
 }
 

@@ -1,0 +1,167 @@
+//! The files of an input: what was read, while it waits for its verdicts, and then the verdicts and the kept pages.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dedup::{ReadDocument, SharedInputReport, enter_verdict};
+use crate::detect::TurnAnswer;
+use crate::model::{PageLine, Sequence};
+use crate::store::Gzip;
+
+use super::error::BatchError;
+use super::json_line::write_line;
+use super::kept_file::{KeptFile, KeptPage};
+use super::output::{BatchOutput, InputPaths, KeptFormat};
+use super::verdict_file::VerdictFile;
+
+/// The level of compression of kept records.
+const GZIP_LEVEL: u32 = 6;
+
+/// A line of the file of what was read.
+#[derive(Serialize, Deserialize)]
+struct ReadLine {
+    line: PageLine,
+    record_id: Option<String>,
+    text: Option<String>,
+    is_page: bool,
+    /// Bytes of its record in the file of records.
+    #[serde(default)]
+    record_bytes: u64,
+}
+
+/// The files of one input.
+pub(super) struct InputFiles {
+    paths: InputPaths,
+}
+
+impl InputFiles {
+    pub fn new(output: &BatchOutput, number: i32) -> Self {
+        Self { paths: InputPaths::new(output, number) }
+    }
+
+    /// Begins the file of what is read. Removes what dead workers have left of the input.
+    pub fn begin(&self) -> Result<ReadFile, BatchError> {
+        self.paths.clean()?;
+        let create = |what: &str| {
+            let path = self.paths.temporary(what);
+            let file = File::create(&path).map_err(BatchError::output(&path))?;
+            Ok::<_, BatchError>((path, BufWriter::new(file)))
+        };
+        let records = (self.paths.output().kept == KeptFormat::Warc).then(|| create("records")).transpose()?;
+        let records = records.map(|(path, file)| RecordSpool { path, file, gzip: Gzip::new(GZIP_LEVEL) });
+        let (path, file) = create("read")?;
+        Ok(ReadFile { path, file, records })
+    }
+
+    /// Writes the files of the input: `answers` has a decision on each page that was read, `originals` the URLs of the
+    /// pages that they name. Counts the outcomes.
+    pub fn write(
+        &self,
+        answers: &[TurnAnswer],
+        originals: &HashMap<Sequence, String>,
+        report: &mut SharedInputReport,
+    ) -> Result<(), BatchError> {
+        self.fill(answers, originals, report)?;
+        self.paths.publish()?;
+        for what in ["records", "read"] {
+            let read = self.paths.temporary(what);
+            match fs::remove_file(&read) {
+                Err(error) if what == "read" => return Err(BatchError::output(&read)(error)),
+                // Without WARC there is none.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        answers: &[TurnAnswer],
+        originals: &HashMap<Sequence, String>,
+        report: &mut SharedInputReport,
+    ) -> Result<(), BatchError> {
+        let path = self.paths.temporary("read");
+        let failed = BatchError::output(&path);
+        let read = BufReader::new(File::open(&path).map_err(&failed)?);
+        let (mut kept, mut verdicts) = (KeptFile::create(&self.paths)?, VerdictFile::create(&self.paths)?);
+        let mut answers = answers.iter();
+        for line in read.lines() {
+            let line = line.map_err(&failed)?;
+            let ReadLine { mut line, record_id, text, is_page, record_bytes } =
+                serde_json::from_str(&line).map_err(|error| failed(error.into()))?;
+            let mut is_kept = false;
+            if is_page && let Some(answer) = answers.next() {
+                if answer.redelivered {
+                    report.repeated += 1;
+                    kept.pass(record_bytes)?;
+                    continue;
+                }
+                let original = answer.verdict.duplicate_of().and_then(|of| originals.get(&of));
+                enter_verdict(&mut line, answer.verdict, original.map(String::as_str));
+                is_kept = answer.verdict.is_unique();
+            }
+            match is_kept {
+                true => kept.add(KeptPage { line: &line, record_id: record_id.as_deref(), text, record_bytes })?,
+                false => kept.pass(record_bytes)?,
+            }
+            *report.outcomes.entry(line.outcome.clone()).or_default() += 1;
+            verdicts.add(line, record_id)?;
+        }
+        kept.finish()?;
+        verdicts.finish()
+    }
+}
+
+/// The file of what was read of an input.
+pub(super) struct ReadFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    records: Option<RecordSpool>,
+}
+
+/// The records of the pages of an input, each in a gzip member.
+struct RecordSpool {
+    path: PathBuf,
+    file: BufWriter<File>,
+    gzip: Gzip,
+}
+
+impl ReadFile {
+    /// Adds a document.
+    pub fn add(&mut self, document: &ReadDocument) -> Result<(), BatchError> {
+        let record_bytes = match (&mut self.records, &document.record) {
+            (Some(records), Some(record)) => records.add(record)?,
+            _ => 0,
+        };
+        let line = ReadLine {
+            line: document.line.clone(),
+            record_id: document.record_id.clone(),
+            text: document.text.clone(),
+            is_page: document.page.is_some(),
+            record_bytes,
+        };
+        write_line(&mut self.file, &line).map_err(BatchError::output(&self.path))
+    }
+
+    /// Ends the file.
+    pub fn end(mut self) -> Result<(), BatchError> {
+        if let Some(RecordSpool { path, mut file, .. }) = self.records {
+            file.flush().map_err(BatchError::output(&path))?;
+        }
+        self.file.flush().map_err(BatchError::output(&self.path))
+    }
+}
+
+impl RecordSpool {
+    /// Adds a record. Returns its bytes in the file.
+    fn add(&mut self, record: &[u8]) -> Result<u64, BatchError> {
+        // What stands behind a record may differ between makers; this is what the standard says.
+        let member = self.gzip.member(&[record, b"\r\n\r\n"]);
+        self.file.write_all(&member).map_err(BatchError::output(&self.path))?;
+        Ok(member.len() as u64)
+    }
+}
