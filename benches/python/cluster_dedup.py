@@ -10,7 +10,7 @@
 The first dump holds 200 files; two thirds of the second repeat pages of the first one under other URLs. The tools get
 the same texts, those that ndcrawl finds. Both peers cannot add a dump to an earlier one: they read both again.
 
-Needs warcio, zstandard and wget for `dumps`; datatrove with regex, fasteners and spacy, text-dedup with datasets for
+Needs warcio, zstandard and wget for `dumps`; datatrove with regex, tokenizers, spacy and xxhash 3.5, text-dedup with datasets for
 the peers.
 """
 
@@ -235,7 +235,8 @@ def by_datatrove(options: argparse.Namespace) -> None:
         ("filter", tasks, [reader(), MinhashDedupFilter(str(work / "remove")), JsonlWriter(str(work / "kept"))]),
     ]
     for name, tasks_of, pipeline in steps:
-        LocalPipelineExecutor(pipeline, tasks=tasks_of, workers=2, logging_dir=str(work / "logs" / name)).run()
+        # One worker runs in this process, whose processor time is measured.
+        LocalPipelineExecutor(pipeline, tasks=tasks_of, workers=1, logging_dir=str(work / "logs" / name)).run()
         clock.step(name)
     kept = sum(sum(1 for _ in gzip.open(file)) for file in (work / "kept").glob("*.gz"))
     tell("datatrove", count, kept, clock)
