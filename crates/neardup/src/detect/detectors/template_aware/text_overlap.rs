@@ -15,6 +15,11 @@ const REPEATED: u64 = 20;
 const NEW_PART: u64 = 260_000;
 /// The part, if [`MANY`] words are new: that much text is worth more than what it repeats.
 const NEW_PART_OF_MANY: u64 = 220_000;
+/// The part of both texts together that may be words which the other lacks: an edition that replaces text says something
+/// else sooner than one that adds to it.
+const REPLACED_PART: u64 = 220_000;
+/// The part, if [`MANY`] words are new.
+const REPLACED_PART_OF_MANY: u64 = 200_000;
 const FEW: u64 = 20;
 const MANY: u64 = 110;
 /// New shingles for each new word, in millionths, up to which the new words stand together. A new word alone makes four
@@ -120,13 +125,23 @@ impl TextOverlap {
     /// `first` is the part of the weights that agree. What does not agree is as many words, more or less.
     pub fn too_much_new(&self, first: Score) -> Option<(u64, u64)> {
         let one = u64::from(Threshold::ONE);
-        let new_words = u64::from(Threshold::ONE.saturating_sub(first.0)) * self.of_each[0] / one;
-        let together = self.new * one < TOGETHER * new_words;
+        let [new_words, lacked_words] =
+            self.of_each.map(|count| u64::from(Threshold::ONE.saturating_sub(first.0)) * count / one);
         let words = self.new.min(new_words);
-        let most_words = if words >= MANY { NEW_PART_OF_MANY } else { NEW_PART };
-        let new = part(words, self.of_text);
-        if together && words >= FEW && new > most_words {
-            return Some((one.saturating_sub(new), one - most_words));
+        if self.new * one < TOGETHER * new_words && words >= FEW {
+            let (most_new, most_replaced) = match words >= MANY {
+                true => (NEW_PART_OF_MANY, REPLACED_PART_OF_MANY),
+                false => (NEW_PART, REPLACED_PART),
+            };
+            let of_stored = self.text.by_any - self.new;
+            let lacked = (self.text.by_any - self.of_text).min(lacked_words);
+            let parts = [
+                (part(words, self.of_text), most_new),
+                (part(words + lacked, self.of_text + of_stored), most_replaced),
+            ];
+            if let Some((other, most)) = parts.into_iter().find(|(other, most)| other > most) {
+                return Some((one.saturating_sub(other), one - most));
+            }
         }
         self.other_facts()
     }
@@ -176,6 +191,16 @@ mod tests {
         assert_eq!(much.too_much_new(Score(716_000)), Some((717_585, 780_000)));
         // The same part of a short text is a word or two.
         assert_eq!(overlap(page((0..20).chain(1000..1009)), &page(0..20)).too_much_new(Score(690_000)), None);
+    }
+
+    #[test]
+    fn replaced_text_makes_another_document_sooner_than_added_text() {
+        // The lesson of another week: 90 words of 400 are others.
+        let (week, other) = (page(0..400), page((90..400).chain(1000..1090)));
+        assert_eq!(overlap(other, &week).too_much_new(Score(775_000)), Some((775_000, 780_000)));
+        // As many words more.
+        assert_eq!(overlap(page((0..400).chain(1000..1090)), &week).too_much_new(Score(816_000)), None);
+        assert_eq!(overlap(page((80..400).chain(1000..1080)), &week).too_much_new(Score(800_000)), None);
     }
 
     #[test]
