@@ -30,6 +30,11 @@ use super::turn_loop::{ArrivalOrder, TurnLoop, TurnPlan};
 use crate::detect::Options;
 use crate::model::Slot;
 
+/// A run that lives for so many leases is no short one.
+const LONG_LIFE: u32 = 20;
+/// The longest lease after short runs, in leases as they were asked for.
+const LONGEST_LEASE: u32 = 8;
+
 /// How long the first slots are waited for before the log is read.
 const FIRST_SLOTS: Duration = Duration::from_millis(500);
 
@@ -93,7 +98,7 @@ impl TurnRunner {
             submitted: Arc::new(Mutex::new(submitted)),
             requested: Arc::new(Mutex::new(requested)),
         };
-        let first = lives.begin().await?;
+        let first = lives.begin(lives.settings.ttl).await?;
         let task = tokio::spawn(lives.live(first));
         Ok(Self { status, clock, submissions, requests, task })
     }
@@ -189,8 +194,9 @@ struct Lives {
 
 impl Lives {
     async fn live(self, first: LeaseKeeper) -> Result<(), ClusterError> {
-        let mut keeper = first;
+        let (mut keeper, mut ttl) = (first, self.settings.ttl);
         loop {
+            let began = Instant::now();
             let result = self.live_once(keeper).await;
             let state = self.status.borrow().state;
             self.status.send_replace(RunStatus::without_run(state));
@@ -199,7 +205,8 @@ impl Lives {
                 Err(error) if begins_anew(&error) => tracing::warn!("{error}"),
                 Err(error) => return Err(error),
             }
-            keeper = self.begin_patiently().await?;
+            ttl = next_ttl(self.settings.ttl, ttl, began.elapsed());
+            keeper = self.begin_patiently(ttl).await?;
         }
     }
 
@@ -231,10 +238,10 @@ impl Lives {
         }
     }
 
-    async fn begin(&self) -> Result<LeaseKeeper, ClusterError> {
+    async fn begin(&self, ttl: Duration) -> Result<LeaseKeeper, ClusterError> {
         let mut session = self.connector.connect().await?;
         session.use_crawl(&self.crawl).await?;
-        let run = Run::begin(&mut session, &self.settings.description, self.settings.ttl).await?;
+        let run = Run::begin(&mut session, &self.settings.description, ttl).await?;
         self.clock.set(run.alive_until());
         let status = RunStatus { run: Some(run.id()), ..RunStatus::without_run(CrawlState::Running) };
         self.status.send_replace(status);
@@ -243,7 +250,7 @@ impl Lives {
             crawl: self.crawl.clone(),
             session,
             run,
-            ttl: self.settings.ttl,
+            ttl,
             clock: self.clock.clone(),
             status: self.status.clone(),
             gives_back_at_once: self.settings.gives_back_at_once,
@@ -251,15 +258,15 @@ impl Lives {
     }
 
     /// Begins the next run. The one before may be alive by the clock of the server for a while.
-    async fn begin_patiently(&self) -> Result<LeaseKeeper, ClusterError> {
-        let (began, mut pauses, mut in_use) = (Instant::now(), RetryPauses::new(), self.settings.ttl * 2);
+    async fn begin_patiently(&self, ttl: Duration) -> Result<LeaseKeeper, ClusterError> {
+        let (began, mut pauses, mut in_use) = (Instant::now(), RetryPauses::new(), ttl * 2);
         loop {
-            match self.begin().await {
+            match self.begin(ttl).await {
                 Err(ClusterError::Refused(Refusal::ArchiveInUse(_))) if began.elapsed() < in_use => {}
                 Err(error) if error.is_passing() && began.elapsed() < self.settings.patience => {
                     tracing::warn!("no run can begin: {error}");
                     // A run whose beginning was committed without an answer lives for a while.
-                    in_use = began.elapsed() + self.settings.ttl * 2;
+                    in_use = began.elapsed() + ttl * 2;
                 }
                 result => return result,
             }
@@ -268,7 +275,30 @@ impl Lives {
     }
 }
 
+/// Returns the length of the next lease. Where a machine has so much to do that leases run out one after the other, each
+/// run would forget what it has derived before it is of use: so leases grow while runs are short.
+fn next_ttl(wanted: Duration, last: Duration, lived: Duration) -> Duration {
+    if lived > last * LONG_LIFE { wanted } else { (last * 2).min(wanted * LONGEST_LEASE) }
+}
+
 /// Whether a run that has ended so is followed by another.
 fn begins_anew(error: &ClusterError) -> bool {
     error.is_passing() || matches!(error, ClusterError::RunLost(_) | ClusterError::OtherLog(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leases_grow_while_runs_are_short() {
+        let second = Duration::from_secs(1);
+        let mut ttl = second;
+        let grown = (0..5).map(|_| {
+            ttl = next_ttl(second, ttl, second * 3);
+            ttl.as_secs()
+        });
+        assert_eq!(grown.collect::<Vec<_>>(), [2, 4, 8, 8, 8]);
+        assert_eq!(next_ttl(second, second * 8, second * 200), second);
+    }
 }
