@@ -46,8 +46,13 @@ fn agrees(a: &PageInput, b: &PageInput, before: &[PageInput], first: u32) -> boo
     }
     let new_words = ((1_000_000 - first) as usize * own.len() / 1_000_000).min(new.len());
     let is_one_text = (new.len() as f64) < 1.6 * ((1_000_000 - first) as usize * own.len() / 1_000_000) as f64;
-    let most_words = if new_words >= 110 { 0.22 } else { 0.26 };
-    let says_more = is_one_text && new_words >= 20 && new_words as f64 / of_text > most_words;
+    let (most_words, most_replaced) = if new_words >= 110 { (0.22, 0.2) } else { (0.26, 0.22) };
+    let of_other = text.iter().filter(|shingle| other.contains(shingle)).count() as f64;
+    let lacked = text.iter().filter(|shingle| !own.contains(shingle)).count();
+    let lacked_words = ((1_000_000 - first) as usize * other.len() / 1_000_000).min(lacked);
+    let replaced = (new_words + lacked_words) as f64 / (of_text + of_other);
+    let says_more =
+        is_one_text && new_words >= 20 && (new_words as f64 / of_text > most_words || replaced > most_replaced);
     match text.len() < 6 {
         _ if says_more || has_other_facts => false,
         true if share(&all) >= 0.9 => true,
