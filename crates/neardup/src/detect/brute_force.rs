@@ -79,6 +79,16 @@ impl BruteForce {
         }
     }
 
+    /// Takes a page back for good: nothing is compared with it, and nobody inherits from those that name it.
+    pub fn withdraw(&mut self, page: Sequence) {
+        for (number, other) in (0..).map(Sequence).zip(&mut self.pages) {
+            other.is_withdrawn |= number == page;
+            if number == page && other.verdict.is_unique() || other.verdict.duplicate_of() == Some(page) {
+                other.passes_on = PassesOn { to_body: false, to_text: false };
+            }
+        }
+    }
+
     fn end_inheritance(&mut self, earlier: Sequence) {
         let Some(Page { input: PageInput { group, body_digest, text_digest, .. }, .. }) =
             self.pages.get(earlier.index())

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
+use super::common_numbers::CommonNumbers;
 use super::withdrawals::WithdrawnPages;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
@@ -36,11 +37,18 @@ pub(super) struct DecisionLog {
     by_text: HashTable<Sequence>,
     /// Pages that were decided again, ascending, each with its earlier number.
     renewals: Vec<(Sequence, Sequence)>,
-    /// Stored pages that later ones are no longer compared with.
+    /// Stored pages that later ones are no longer compared with, by the numbers that verdicts have.
     withdrawn: WithdrawnPages,
+    /// The numbers that verdicts have, in a piece of an index.
+    common: Option<CommonNumbers>,
 }
 
 impl DecisionLog {
+    /// Creates the log of a piece of an index, whose verdicts have numbers of the common log.
+    pub(super) fn of_piece(common: CommonNumbers) -> Self {
+        Self { common: Some(common), ..Self::default() }
+    }
+
     /// Returns the number of the next page.
     pub(super) fn next(&self) -> Result<Sequence, DetectError> {
         let next = u32::try_from(self.entries.len()).ok().filter(|&next| Sequence(next).as_earlier().is_none());
@@ -65,14 +73,26 @@ impl DecisionLog {
         let page_hash = |&sequence: &Sequence| hash_page(entries[sequence.index()].page);
         self.by_page.insert_unique(page_hash(&sequence), sequence, page_hash);
         if is_first_body {
-            let hash = |&sequence: &Sequence| hash_digest(&entries[sequence.index()].body_digest);
-            self.by_body.insert_unique(hash(&sequence), sequence, hash);
+            self.add_body(sequence);
         }
         if is_first_text {
-            let hash = |&sequence: &Sequence| entries[sequence.index()].text_digest.as_ref().map_or(0, hash_digest);
-            self.by_text.insert_unique(hash(&sequence), sequence, hash);
+            self.add_text(sequence);
         }
         Ok(sequence)
+    }
+
+    /// Makes a page the first one of its body.
+    fn add_body(&mut self, page: Sequence) {
+        let entries = &self.entries;
+        let hash = |&page: &Sequence| hash_digest(&entries[page.index()].body_digest);
+        self.by_body.insert_unique(hash(&page), page, hash);
+    }
+
+    /// Makes a page the first one of its text.
+    fn add_text(&mut self, page: Sequence) {
+        let entries = &self.entries;
+        let hash = |&page: &Sequence| entries[page.index()].text_digest.as_ref().map_or(0, hash_digest);
+        self.by_text.insert_unique(hash(&page), page, hash);
     }
 
     /// Reports that the next page, of this rank, is an earlier one decided again: pages with its body or text stop
@@ -90,9 +110,67 @@ impl DecisionLog {
         Some(displaced)
     }
 
+    /// Withdraws pages, given by the numbers that verdicts have: later pages are not compared with them, and inherit
+    /// nothing from those that name them. Returns the pages that were not withdrawn before.
+    ///
+    /// Cost: two passes over all entries.
+    pub(super) fn withdraw(&mut self, pages: &[Sequence]) -> Vec<Sequence> {
+        let number = Sequence(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
+        let new: Vec<Sequence> =
+            pages.iter().copied().filter(|page| self.withdrawn.withdraw(*page, number)).collect();
+        self.find_first_again(&new);
+        new
+    }
+
+    /// Undoes a withdrawal.
+    pub(super) fn take_back(&mut self, withdrawn: &[Sequence]) {
+        self.withdrawn.take_back(withdrawn);
+        self.find_first_again(withdrawn);
+    }
+
+    /// Finds anew the first pages of the bodies and texts that these pages have, or others that name them.
+    fn find_first_again(&mut self, pages: &[Sequence]) {
+        if pages.is_empty() {
+            return;
+        }
+        let is_one = |(number, entry): &(Sequence, &Entry)| pages.contains(&self.stored(*number, entry));
+        let concerned = (0..).map(Sequence).zip(&self.entries).filter(is_one).map(|(_, entry)| entry);
+        let (bodies, texts): (HashSet<_>, HashSet<_>) =
+            concerned.map(|entry| ((entry.group, entry.body_digest), (entry.group, entry.text_digest))).unzip();
+        for (group, body) in &bodies {
+            self.forget_body(*group, *body);
+        }
+        for (group, text) in &texts {
+            text.iter().for_each(|text| self.forget_text(*group, *text));
+        }
+        for number in (0..self.entries.len() as u32).map(Sequence) {
+            let Entry { group, body_digest, text_digest, .. } = self.entries[number.index()];
+            let (is_body, is_text) = (bodies.contains(&(group, body_digest)), texts.contains(&(group, text_digest)));
+            if !(is_body || is_text) || self.withdrawn.is_withdrawn(self.stored(number, &self.entries[number.index()])) {
+                continue;
+            }
+            if is_body && self.same_body(group, body_digest).is_none() {
+                self.add_body(number);
+            }
+            if is_text && text_digest.is_some_and(|text| self.same_text(group, text).is_none()) {
+                self.add_text(number);
+            }
+        }
+    }
+
+    /// Returns the stored page that an entry is or repeats, by the number that verdicts have.
+    fn stored(&self, number: Sequence, entry: &Entry) -> Sequence {
+        entry.verdict.duplicate_of().unwrap_or_else(|| self.common(number))
+    }
+
+    /// Returns the number that verdicts have for a page.
+    fn common(&self, page: Sequence) -> Sequence {
+        self.common.as_ref().map_or(page, |common| common.of(page))
+    }
+
     /// Returns whether a stored page is not compared with later ones any more.
     pub(super) fn is_withdrawn(&self, page: Sequence) -> bool {
-        self.withdrawn.is_withdrawn(page)
+        self.withdrawn.is_any() && self.withdrawn.is_withdrawn(self.common(page))
     }
 
     /// Returns whether pages of a group are compared with a stored page.
@@ -230,7 +308,13 @@ impl DecisionLog {
     }
 
     /// Writes the log to a snapshot.
+    ///
+    /// # Errors
+    /// Those of `out`, and [`io::ErrorKind::Unsupported`] after a turn has withdrawn a page: rows do not tell.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.withdrawn.is_any_by_turn() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         write_number(out, self.entries.len() as u64)?;
         let mut rows = Vec::new();
         for entry in &self.entries {
@@ -274,8 +358,8 @@ impl DecisionLog {
     ) -> Option<(Sequence, &Entry)> {
         let found = table.find(hash_digest(digest), |sequence| is_it(&self.entries[sequence.index()]))?;
         let entry = &self.entries[found.index()];
-        let stored = entry.verdict.duplicate_of().unwrap_or(*found);
-        (!self.is_withdrawn(stored)).then_some((*found, entry))
+        let is_withdrawn = self.withdrawn.is_any() && self.withdrawn.is_withdrawn(self.stored(*found, entry));
+        (!is_withdrawn).then_some((*found, entry))
     }
 }
 

@@ -37,6 +37,12 @@ pub enum DetectError {
         /// The page.
         page: crate::model::PageId,
     },
+    /// A turn withdraws a page that no earlier turn has decided.
+    #[error("a turn withdraws page {page}, which was not decided before it")]
+    NotDecided {
+        /// The page.
+        page: Sequence,
+    },
     /// More pages than 32-bit numbers can name.
     #[error("the log is full: no sequence number is left")]
     PagesFull,

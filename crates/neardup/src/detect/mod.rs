@@ -31,6 +31,7 @@
 
 mod audit;
 mod brute_force;
+mod common_numbers;
 mod comparer;
 mod corpus_stats;
 mod decider;
@@ -79,7 +80,7 @@ pub use settle_turn::settle_turn;
 pub use settling::Settling;
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
-pub use turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer};
+pub use turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer, TurnInput};
 pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 

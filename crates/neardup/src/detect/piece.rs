@@ -3,15 +3,16 @@
 //! All pieces together hold each stored page once. A page is asked of all of them, and [`settle_turn`](super::settle_turn)
 //! chooses: the best match of all is the best of the best ones. So the verdicts are those of one decider.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use super::common_numbers::CommonNumbers;
 use super::decision_log::{DecisionLog, Entry};
 use super::learnt::Learnt;
 use super::matching::MatchQuery;
 use super::page_match::Match;
 use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{QueryPage, Search};
-use super::turn::{DecidedTurn, Reply};
+use super::turn::{DecidedTurn, Reply, TurnInput};
 use super::{DetectError, Mode, Vocabulary};
 use crate::model::{PageId, PageInput, Sequence, Verdict};
 
@@ -24,23 +25,21 @@ pub struct Piece<S> {
     /// The pages of the piece, by numbers of its own.
     log: DecisionLog,
     search: Search<Renumbered<S>>,
-    /// The number in the common log of each of its pages.
-    numbers: Arc<RwLock<Vec<Sequence>>>,
+    numbers: CommonNumbers,
 }
 
 /// Reads records by the piece's numbers.
 struct Renumbered<S> {
     source: S,
-    numbers: Arc<RwLock<Vec<Sequence>>>,
+    numbers: CommonNumbers,
 }
 
 impl<S: RecordSource> RecordSource for Renumbered<S> {
     type Error = S::Error;
 
     fn page(&self, page: Sequence) -> Result<LoggedPage, S::Error> {
-        let numbers = self.numbers.read().unwrap_or_else(PoisonError::into_inner);
         // A number beyond the piece is none of its own; the source refuses it.
-        self.source.page(numbers.get(page.index()).copied().unwrap_or(page))
+        self.source.page(self.numbers.of(page))
     }
 }
 
@@ -48,19 +47,24 @@ impl<S: RecordSource> Piece<S> {
     /// Creates a piece without pages, which reads committed records from `source` by their numbers in the common log.
     pub fn new(learnt: &Learnt, source: S) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let numbers = Arc::<RwLock<Vec<Sequence>>>::default();
+        let numbers = CommonNumbers::default();
         let source = Renumbered { source, numbers: numbers.clone() };
         let records = Records::new(source, learnt.options.weights);
         let search = Search::new(learnt.options.filter.build(), records, threads);
-        Self { vocabulary: Vocabulary::default(), log: DecisionLog::default(), search, numbers }
+        Self { vocabulary: Vocabulary::default(), log: DecisionLog::of_piece(numbers.clone()), search, numbers }
     }
 
-    /// Says what this piece knows of the pages of a turn, in order. Nothing changes.
+    /// Says what this piece knows of the pages of a turn, in order, without those that the turn withdraws. Nothing
+    /// changes.
     ///
     /// # Errors
     /// If a stored record can't be read back.
-    pub fn reply(&mut self, turn: &[PageInput], learnt: &Learnt) -> Result<Vec<Reply>, DetectError> {
-        turn.iter().map(|page| self.reply_to(page, learnt)).collect()
+    pub fn reply(&mut self, turn: &TurnInput, learnt: &Learnt) -> Result<Vec<Reply>, DetectError> {
+        let withdrawn = self.log.withdraw(&turn.withdrawn);
+        let replies = turn.pages.iter().map(|page| self.reply_to(page, learnt)).collect();
+        // The turn may never be committed.
+        self.log.take_back(&withdrawn);
+        replies
     }
 
     fn reply_to(&mut self, input: &PageInput, learnt: &Learnt) -> Result<Reply, DetectError> {
@@ -85,8 +89,8 @@ impl<S: RecordSource> Piece<S> {
         Ok(Reply { best, ..reply })
     }
 
-    /// Takes in the pages of a decided turn that are this piece's. The turn is the next one of the log; `learnt` is as
-    /// of the turn before.
+    /// Takes in the pages of a decided turn that are this piece's, and passes over those that it withdraws from here on.
+    /// The turn is the next one of the log; `learnt` is as of the turn before.
     ///
     /// # Errors
     /// If no number is left for a page or a term.
@@ -96,13 +100,14 @@ impl<S: RecordSource> Piece<S> {
         learnt: &Learnt,
         is_mine: impl Fn(PageId) -> bool,
     ) -> Result<(), DetectError> {
+        self.log.withdraw(&turn.withdrawn);
         let own = (turn.first.0..).map(Sequence).zip(&turn.pages).filter(|(_, decided)| is_mine(decided.input.page));
         for (sequence, decided) in own {
             let page = Arc::new(learnt.page(&mut self.vocabulary, decided)?);
             let PageInput { page: name, group, body_digest, text_digest, rank, .. } = decided.input;
             let (group, verdict) = (learnt.group(group), decided.verdict);
             let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
-            self.numbers.write().unwrap_or_else(PoisonError::into_inner).push(sequence);
+            self.numbers.push(sequence);
             if verdict.is_unique() && learnt.is_comparable(&page) {
                 let measure = learnt.stats.measure();
                 self.search.insert(number, &page, &measure.filtered(&page), measure.text_bitmap(&page));
@@ -115,8 +120,7 @@ impl<S: RecordSource> Piece<S> {
 
     /// Reports that the source has the records of all pages taken in: they may leave memory.
     pub fn committed(&mut self) {
-        let numbers = self.numbers.read().unwrap_or_else(PoisonError::into_inner).len();
-        self.search.records().committed(Sequence(u32::try_from(numbers).unwrap_or(u32::MAX)));
+        self.search.records().committed(Sequence(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)));
     }
 
     /// Returns the number of its pages.
@@ -130,8 +134,7 @@ impl<S: RecordSource> Piece<S> {
     }
 
     fn number(&self, page: Sequence) -> Sequence {
-        let numbers = self.numbers.read().unwrap_or_else(PoisonError::into_inner);
-        numbers.get(page.index()).copied().unwrap_or(page)
+        self.numbers.of(page)
     }
 
     /// Returns the number of a page in the common log, and its verdict, which has such numbers already.

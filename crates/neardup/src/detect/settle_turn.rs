@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::decision_log::inherited;
 use super::learnt::Learnt;
 use super::page_match::{Match, Page};
-use super::turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer};
+use super::turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer, TurnInput};
 use super::{DetectError, Vocabulary};
 use crate::model::{DecidedBy, Digest, PageId, PageInput, Sequence, Threshold, Verdict};
 
@@ -22,16 +22,18 @@ struct Settled {
 /// Cost: comparing each page with the unique ones before it in the turn.
 ///
 /// # Errors
-/// [`DetectError::RenewalInTurn`], [`DetectError::PagesFull`], or a full vocabulary.
+/// [`DetectError::RenewalInTurn`], [`DetectError::NotDecided`], [`DetectError::PagesFull`], or a full vocabulary.
 pub fn settle_turn(
     first: Sequence,
-    turn: Vec<PageInput>,
+    turn: impl Into<TurnInput>,
     replies: &[Vec<Reply>],
     learnt: &Learnt,
 ) -> Result<DecidedTurn, DetectError> {
-    let mut decided = DecidedTurn { first, pages: Vec::new(), answers: Vec::with_capacity(turn.len()) };
+    let TurnInput { withdrawn, pages } = turn.into();
+    check_withdrawn(&withdrawn, first)?;
+    let mut decided = DecidedTurn { first, withdrawn, pages: Vec::new(), answers: Vec::with_capacity(pages.len()) };
     let mut settling = TurnSettling::new(first, learnt);
-    for (place, input) in turn.into_iter().enumerate() {
+    for (place, input) in pages.into_iter().enumerate() {
         if input.renews.is_some() {
             return Err(DetectError::RenewalInTurn { page: input.page });
         }
@@ -45,6 +47,12 @@ pub fn settle_turn(
         decided.pages.push(DecidedPage { input, verdict, least_weight });
     }
     Ok(decided)
+}
+
+/// Checks that all these pages were decided before page `next`.
+pub(super) fn check_withdrawn(withdrawn: &[Sequence], next: Sequence) -> Result<(), DetectError> {
+    let unknown = withdrawn.iter().find(|page| **page >= next);
+    unknown.map_or(Ok(()), |page| Err(DetectError::NotDecided { page: *page }))
 }
 
 /// Returns the first copies and the best match of all pieces.

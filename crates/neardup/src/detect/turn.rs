@@ -8,12 +8,30 @@
 //! [`Settling::AtMarks`](super::Settling) that settles where turns end. All pieces together hold every page stored before
 //! the turn once; each gives the best of its own, so the best of all is among the replies or in the turn.
 //!
+//! A turn may *withdraw* pages that earlier turns have decided: before its pages are decided, they leave the index, and
+//! nothing passes on their verdicts any more. What was learned from them stays.
+//!
 //! Revisions are not decided in turns: a page with [`PageInput::renews`] is refused.
 
 use serde::{Deserialize, Serialize};
 
 use super::page_match::Match;
 use crate::model::{PageInput, Sequence, Verdict};
+
+/// What a turn is about.
+#[derive(Clone, Debug, Default)]
+pub struct TurnInput {
+    /// Pages of earlier turns that leave the index before this turn's pages are decided. Some may have left before.
+    pub withdrawn: Vec<Sequence>,
+    /// The pages to decide, in order.
+    pub pages: Vec<PageInput>,
+}
+
+impl From<Vec<PageInput>> for TurnInput {
+    fn from(pages: Vec<PageInput>) -> Self {
+        Self { withdrawn: Vec::new(), pages }
+    }
+}
 
 /// What a piece knows of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +51,8 @@ pub struct Reply {
 pub struct DecidedTurn {
     /// The number of its first page.
     pub first: Sequence,
+    /// See [`TurnInput::withdrawn`].
+    pub withdrawn: Vec<Sequence>,
     /// Its pages, without those that were delivered before.
     pub pages: Vec<DecidedPage>,
     /// Number and verdict of each page that was submitted, and whether it had been delivered before.

@@ -3,12 +3,27 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use super::test_streams::{any_stream, pages_of_templates};
+use super::test_streams::{any_stream, page_of, pages_of_templates, with_body, with_text};
 use super::*;
 use crate::model::{Detector, PageId, PageInput, Sequence, Threshold, Verdict};
 
+/// Which pages leave: of each pair, a number of pages that were decided, and the page that leaves then.
+type Withdrawn = [(u32, u32)];
+
+/// Returns a turn whose first page has the number `first`, with what leaves then.
+fn turn_of(pages: &[PageInput], first: Sequence, withdrawn: &Withdrawn) -> TurnInput {
+    let due = withdrawn.iter().filter(|(after, page)| *after <= first.0 && *page < first.0);
+    TurnInput { withdrawn: due.map(|(_, page)| Sequence(*page)).collect(), pages: pages.to_vec() }
+}
+
 /// Decides a stream in turns of these sizes, in that many pieces.
-fn in_pieces(options: &Options, stream: &[PageInput], pieces: usize, turns: &[usize]) -> Vec<TurnAnswer> {
+fn in_pieces(
+    options: &Options,
+    stream: &[PageInput],
+    pieces: usize,
+    turns: &[usize],
+    withdrawn: &Withdrawn,
+) -> Vec<TurnAnswer> {
     let mut learnt = Learnt::new(options.clone()).unwrap();
     let mut pieces: Vec<Piece<InMemory>> = (0..pieces).map(|_| Piece::new(&learnt, InMemory)).collect();
     let (mut first, mut answers, mut rest) = (Sequence(0), Vec::new(), stream);
@@ -18,8 +33,12 @@ fn in_pieces(options: &Options, stream: &[PageInput], pieces: usize, turns: &[us
         }
         let (turn, after) = rest.split_at((*size).min(rest.len()));
         rest = after;
-        let replies: Vec<Vec<Reply>> = pieces.iter_mut().map(|piece| piece.reply(turn, &learnt).unwrap()).collect();
-        let decided = settle_turn(first, turn.to_vec(), &replies, &learnt).unwrap();
+        let turn = turn_of(turn, first, withdrawn);
+        // A turn that is opened and forgotten leaves no trace.
+        let other = TurnInput { withdrawn: (0..first.0).map(Sequence).collect(), pages: turn.pages.clone() };
+        pieces.iter_mut().for_each(|piece| drop(piece.reply(&other, &learnt).unwrap()));
+        let replies: Vec<Vec<Reply>> = pieces.iter_mut().map(|piece| piece.reply(&turn, &learnt).unwrap()).collect();
+        let decided = settle_turn(first, turn, &replies, &learnt).unwrap();
         let count = pieces.len();
         for (number, piece) in pieces.iter_mut().enumerate() {
             piece.apply(&decided, &learnt, |page| page.0 as usize % count == number).unwrap();
@@ -33,16 +52,18 @@ fn in_pieces(options: &Options, stream: &[PageInput], pieces: usize, turns: &[us
 }
 
 /// Decides the same turns by one decider.
-fn by_one(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<TurnAnswer> {
+fn by_one(options: &Options, stream: &[PageInput], turns: &[usize], withdrawn: &Withdrawn) -> Vec<TurnAnswer> {
     let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options.clone() });
-    let (mut answers, mut rest) = (Vec::new(), stream);
+    let (mut answers, mut rest, mut first) = (Vec::<TurnAnswer>::new(), stream, Sequence(0));
     for size in turns.iter().cycle() {
         if rest.is_empty() {
             break;
         }
         let (turn, after) = rest.split_at((*size).min(rest.len()));
         rest = after;
-        answers.extend(decider.decide_turn(turn.to_vec()).unwrap());
+        let decided = decider.decide_turn(turn_of(turn, first, withdrawn)).unwrap();
+        first.0 += decided.iter().filter(|answer| !answer.redelivered).count() as u32;
+        answers.extend(decided);
     }
     answers
 }
@@ -51,6 +72,26 @@ fn by_one(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<TurnA
 fn named(stream: Vec<PageInput>) -> Vec<PageInput> {
     let name = |(number, page): (usize, PageInput)| PageInput { page: PageId::new("turn", "", number as u32), ..page };
     stream.into_iter().enumerate().map(name).collect()
+}
+
+/// Decides the same turns by brute force. No page comes twice.
+fn by_brute_force(options: &Options, stream: &[PageInput], turns: &[usize], withdrawn: &Withdrawn) -> Vec<Verdict> {
+    let (mut oracle, mut verdicts, mut rest) = (BruteForce::new(options.clone()), Vec::new(), stream);
+    for size in turns.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (turn, after) = rest.split_at((*size).min(rest.len()));
+        rest = after;
+        let TurnInput { withdrawn, pages } = turn_of(turn, Sequence(verdicts.len() as u32), withdrawn);
+        withdrawn.into_iter().for_each(|page| oracle.withdraw(page));
+        verdicts.extend(pages.into_iter().map(|page| oracle.decide(page)));
+    }
+    verdicts
+}
+
+fn withdrawals() -> impl Strategy<Value = Vec<(u32, u32)>> {
+    prop::collection::vec((0u32..50, 0u32..50), 0..8)
 }
 
 fn turns() -> impl Strategy<Value = Vec<usize>> {
@@ -67,6 +108,7 @@ proptest! {
         t in prop::sample::select(vec![0, 500_000, 700_000, 1_000_000]),
         pieces in 1usize..5,
         turns in turns(),
+        withdrawn in withdrawals(),
     ) {
         let mut stream = named(pages);
         for page in again {
@@ -75,7 +117,12 @@ proptest! {
         }
         let threshold = Threshold::from_millionths(t).unwrap();
         let options = Options { threshold, within, min_terms: 2, mode: Mode::Best, ..Options::default() };
-        prop_assert_eq!(in_pieces(&options, &stream, pieces, &turns), by_one(&options, &stream, &turns));
+        let decided = in_pieces(&options, &stream, pieces, &turns, &withdrawn);
+        prop_assert_eq!(&decided, &by_one(&options, &stream, &turns, &withdrawn));
+        if decided.iter().all(|answer| !answer.redelivered) {
+            let verdicts: Vec<Verdict> = decided.iter().map(|answer| answer.verdict).collect();
+            prop_assert_eq!(verdicts, by_brute_force(&options, &stream, &turns, &withdrawn));
+        }
     }
 
     /// The same with knowledge of hosts, which counts as of the last turn.
@@ -84,10 +131,12 @@ proptest! {
         pages in pages_of_templates(),
         pieces in 1usize..5,
         turns in turns(),
+        withdrawn in withdrawals(),
     ) {
         let options = Options { min_terms: 1, mode: Mode::Best, ..Options::of(Detector::Mwo) };
         let stream = named(pages);
-        prop_assert_eq!(in_pieces(&options, &stream, pieces, &turns), by_one(&options, &stream, &turns));
+        let decided = in_pieces(&options, &stream, pieces, &turns, &withdrawn);
+        prop_assert_eq!(decided, by_one(&options, &stream, &turns, &withdrawn));
     }
 }
 
@@ -107,9 +156,9 @@ fn pages_of_one_turn_are_compared_with_each_other() {
         .collect();
     let options = Options { min_terms: 2, mode: Mode::Best, ..Options::default() };
     let stored = |answers: &[TurnAnswer]| answers.iter().filter(|answer| answer.verdict == Verdict::Unique).count();
-    assert_eq!(stored(&in_pieces(&options, &copies, 3, &[6])), 1);
+    assert_eq!(stored(&in_pieces(&options, &copies, 3, &[6], &[])), 1);
     let learnt = Learnt::new(options.clone()).unwrap();
-    let replies = Piece::new(&learnt, InMemory).reply(&copies, &learnt).unwrap();
+    let replies = Piece::new(&learnt, InMemory).reply(&copies.clone().into(), &learnt).unwrap();
     let alone = copies.iter().zip(&replies).map(|(page, reply)| {
         settle_turn(Sequence(0), vec![page.clone()], &[vec![*reply]], &learnt).unwrap().answers[0]
     });
@@ -129,4 +178,29 @@ fn what_a_turn_cannot_decide_is_refused() {
     page.renews = Some(Sequence(0));
     let refused = settle_turn(Sequence(1), vec![page], &[], &learnt);
     assert!(matches!(refused, Err(DetectError::RenewalInTurn { .. })));
+    let too_early = TurnInput { withdrawn: vec![Sequence(1)], pages: Vec::new() };
+    let refused = settle_turn(Sequence(1), too_early.clone(), &[], &learnt);
+    assert!(matches!(refused, Err(DetectError::NotDecided { page: Sequence(1) })));
+    assert!(matches!(
+        Decider::in_memory(Options::default()).decide_turn(too_early),
+        Err(DetectError::NotDecided { page: Sequence(1) })
+    ));
+}
+
+/// What the withdrawn page was like is stored again, also where only its copies are in a piece.
+#[test]
+fn a_withdrawn_page_is_named_by_nobody() {
+    let options = Options { min_terms: 2, mode: Mode::Best, ..Options::default() };
+    let page = with_text(page_of(0, &[(1, 1), (2, 1), (3, 1)]), "text");
+    let copy = |number: u32, body: Option<&str>| {
+        let named = PageInput { page: PageId::new("copy", "", number), ..page.clone() };
+        body.map_or(named.clone(), |body| with_body(named, body))
+    };
+    let stream = [page.clone(), copy(1, None), copy(2, Some("2")), copy(3, None), copy(4, Some("2")), copy(5, Some("5"))];
+    let named = |answers: Vec<TurnAnswer>| answers.iter().map(|answer| answer.verdict.duplicate_of()).collect::<Vec<_>>();
+    let expected = [None, Some(Sequence(0)), Some(Sequence(0)), None, Some(Sequence(3)), Some(Sequence(3))];
+    assert_eq!(named(in_pieces(&options, &stream, 4, &[3], &[(3, 0)])), expected);
+    assert_eq!(named(by_one(&options, &stream, &[3], &[(3, 0)])), expected);
+    let kept = [None, Some(0), Some(0), Some(0), Some(0), Some(0)].map(|of| of.map(Sequence));
+    assert_eq!(named(by_one(&options, &stream, &[3], &[])), kept);
 }

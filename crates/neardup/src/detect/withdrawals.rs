@@ -44,6 +44,8 @@ pub(super) struct WithdrawnPages {
     first_without: HashMap<Sequence, Sequence>,
     /// Pages that were decided again after they had left, ascending.
     settled: Vec<Sequence>,
+    /// Whether a page has left by a turn, not for another one.
+    is_any_by_turn: bool,
 }
 
 impl WithdrawnPages {
@@ -74,6 +76,33 @@ impl WithdrawnPages {
         leaves
     }
 
+    /// Has a page leave before page `number` is decided. Returns whether it was there.
+    pub(super) fn withdraw(&mut self, page: Sequence, number: Sequence) -> bool {
+        let is_new = !self.is_withdrawn(page);
+        if is_new {
+            self.first_without.insert(page, number);
+            self.is_any_by_turn = true;
+        }
+        is_new
+    }
+
+    /// Undoes withdrawals.
+    pub(super) fn take_back(&mut self, pages: &[Sequence]) {
+        for page in pages {
+            self.first_without.remove(page);
+        }
+    }
+
+    /// Returns whether any page has left.
+    pub(super) fn is_any(&self) -> bool {
+        !self.first_without.is_empty()
+    }
+
+    /// Returns whether a page has left by a turn.
+    pub(super) fn is_any_by_turn(&self) -> bool {
+        self.is_any_by_turn
+    }
+
     /// Returns whether a stored page may leave the index for another one.
     pub(super) fn may_be_displaced(&self, page: Sequence) -> bool {
         !self.is_withdrawn(page) && self.settled.binary_search(&page).is_err()
@@ -81,7 +110,7 @@ impl WithdrawnPages {
 
     /// Returns whether a page has left.
     pub(super) fn is_withdrawn(&self, page: Sequence) -> bool {
-        !self.first_without.is_empty() && self.first_without.contains_key(&page)
+        self.is_any() && self.first_without.contains_key(&page)
     }
 
     /// Returns whether a page has left since page `from` was decided.

@@ -30,6 +30,8 @@ pub struct PageInput {
 /// The decider's result for one page.
 #[derive(Clone, Debug)]
 pub struct Judged {
+    /// The page's name.
+    pub page: PageId,
     /// The page's place in the order of decisions.
     pub sequence: Sequence,
     /// Unique, or the page that it repeats.

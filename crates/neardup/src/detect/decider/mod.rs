@@ -14,7 +14,8 @@ use super::numbering::Numbering;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
 use super::search::{QueryPage, Search, SearchResult};
-use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnAnswer, Vocabulary, Within};
+use super::settle_turn::check_withdrawn;
+use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnAnswer, TurnInput, Vocabulary, Within};
 use crate::model::{
     DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermOrder, Verdict,
 };
@@ -185,9 +186,12 @@ impl<S: RecordSource> Decider<S> {
     /// [`Settling::AtMarks`](super::Settling).
     ///
     /// # Errors
-    /// As [`decide`](Self::decide).
-    pub fn decide_turn(&mut self, turn: Vec<PageInput>) -> Result<Vec<TurnAnswer>, DetectError> {
-        let judged = self.decide(turn)?;
+    /// As [`decide`](Self::decide), and if a page to withdraw was not decided.
+    pub fn decide_turn(&mut self, turn: impl Into<TurnInput>) -> Result<Vec<TurnAnswer>, DetectError> {
+        let TurnInput { withdrawn, pages } = turn.into();
+        check_withdrawn(&withdrawn, self.log.next()?)?;
+        self.log.withdraw(&withdrawn);
+        let judged = self.decide(pages)?;
         self.settle();
         let answer =
             |Judged { sequence, verdict, redelivered, .. }: Judged| TurnAnswer { sequence, verdict, redelivered };
@@ -438,7 +442,7 @@ impl<S: RecordSource> Decider<S> {
         }
         let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.to_outside(verdict));
         let (redelivered, displaced) = (false, None);
-        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered, displaced })
+        Ok(Judged { page, sequence, verdict, terms, order, least_weight, new_terms, redelivered, displaced })
     }
 
     /// Returns the earlier decision on a page of this batch or an earlier one.
@@ -447,7 +451,7 @@ impl<S: RecordSource> Decider<S> {
         let (terms, order, new_terms) = (PageTerms::default(), TermOrder::default(), Vec::new());
         let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.to_outside(earlier.verdict));
         let (least_weight, redelivered, displaced) = (0, true, None);
-        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered, displaced })
+        Ok(Judged { page, sequence, verdict, terms, order, least_weight, new_terms, redelivered, displaced })
     }
 
     /// Returns the verdict on an exact copy.
