@@ -83,7 +83,8 @@ fn in_pieces(options: &Options, pages: &[PageInput], count: usize, fault: Fault)
     let (mut first, mut answers) = (Sequence(0), Vec::new());
     let mut late: Option<DecidedTurn> = None;
     for turn in pages.chunks(TURN) {
-        let replies: Vec<Vec<Reply>> = pieces.iter_mut().map(|piece| piece.reply(turn, &learnt).unwrap()).collect();
+        let replies: Vec<Vec<Reply>> =
+            pieces.iter_mut().map(|piece| piece.reply(&turn.to_vec().into(), &learnt).unwrap()).collect();
         let decided = match fault {
             Fault::ForgetsTheTurn => alone(first, turn, &replies, &learnt),
             _ => settle_turn(first, turn.to_vec(), &replies, &learnt).unwrap(),
@@ -104,7 +105,7 @@ fn in_pieces(options: &Options, pages: &[PageInput], count: usize, fault: Fault)
 
 /// Decides each page of a turn as if it were the only one.
 fn alone(first: Sequence, turn: &[PageInput], replies: &[Vec<Reply>], learnt: &Learnt) -> DecidedTurn {
-    let mut all = DecidedTurn { first, pages: Vec::new(), answers: Vec::new() };
+    let mut all = DecidedTurn { first, withdrawn: Vec::new(), pages: Vec::new(), answers: Vec::new() };
     for (place, page) in turn.iter().enumerate() {
         let of_page: Vec<Vec<Reply>> = replies.iter().map(|piece| vec![piece[place]]).collect();
         let number = Sequence(first.0 + all.pages.len() as u32);

@@ -46,6 +46,8 @@ impl StreamDecisions {
             if stream.answers.len() <= at {
                 stream.answers.resize(at + 1, None);
             }
+            // Streams of inputs have no withdrawals.
+            let Some(answer) = answer else { continue };
             if stream.answers[at].replace(*answer).is_none() {
                 stream.decided.send_modify(|decided| *decided += 1);
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::cluster::{
-    ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, LeasedInput, PageFacts, RunId, Session, all_sent,
-    arrival_body, arrived, decisions_of, finish_input, read_arrivals, send_arrivals, test_point,
+    ArrivalChunk, Arriving, ArrivingPage, ClusterError, Connector, CrawlName, LeasedInput, PageFacts, RunId, Session,
+    all_sent, arrival_body, arrived, decisions_of, finish_input, read_arrivals, send_arrivals, test_point,
 };
 use crate::dedup::{InputReader, PageToDecide, ReadDocument, SharedInputReport};
 use crate::detect::TurnAnswer;
@@ -141,9 +141,9 @@ async fn expect_same(session: &Session, chunk: &ArrivalChunk, name: &str) -> Res
     if there.first() == Some(chunk) { Ok(()) } else { Err(BatchError::OtherInput(name.to_owned())) }
 }
 
-fn arriving(page: PageToDecide) -> ArrivingPage {
+fn arriving(page: PageToDecide) -> Arriving {
     let facts = PageFacts { url: page.url, fetched: page.fetched, links: Vec::new() };
-    ArrivingPage { input: page.input, facts }
+    ArrivingPage::new(page.input, facts).into()
 }
 
 /// Reads an input into its file, and passes its pages on.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::arrivals::{ArrivalChunk, arrived, send_arrivals};
 use super::connection::Connector;
@@ -11,8 +11,9 @@ use super::crawl_name::CrawlName;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::lease::RunId;
-use super::run_status::{PageDecision, WaitingPages};
-use super::turn_body::{ArrivingPage, arrival_body};
+use super::run_status::{Waiting, WaitingPages};
+use super::test_point::test_point;
+use super::turn_body::{Arriving, arrival_body};
 
 /// Pages that are sent together, if so many are there.
 const CHUNK: usize = 32;
@@ -21,8 +22,14 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long it tries to connect. The lease has run out long before.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A page, and who waits for its decision.
-pub(super) type Submission = (ArrivingPage, oneshot::Sender<PageDecision>);
+/// A page or a withdrawal, and who waits for its decision.
+#[derive(Debug)]
+pub(super) struct Submission {
+    /// The run that alone may send it; else any.
+    pub of: Option<RunId>,
+    pub arriving: Arriving,
+    pub waits: Waiting,
+}
 
 /// The arrivals of a run.
 pub(super) struct ArrivalSender {
@@ -62,10 +69,15 @@ impl ArrivalSender {
 
     async fn send(&mut self, submitted: impl Iterator<Item = Submission>) -> Result<(), ClusterError> {
         let (first, mut pages) = (self.next, Vec::new());
-        for (page, decision) in submitted {
-            self.waiting.expect(self.next, decision);
+        // What a run before has left is dropped: its slots may be another's by now. Who waits sees a closed channel.
+        let run = self.run;
+        for Submission { arriving, waits, .. } in submitted.filter(|one| one.of.is_none_or(|of| of == run)) {
+            self.waiting.expect(self.next, waits);
             self.next += 1;
-            pages.push(page);
+            pages.push(arriving);
+        }
+        if pages.is_empty() {
+            return Ok(());
         }
         let chunk = ArrivalChunk { run: self.run, first, count: pages.len() as i32, body: arrival_body(&pages)? };
         // On a new session it is not known what is there.
@@ -74,7 +86,11 @@ impl ArrivalSender {
             self.session.after(sent).is_ok()
         };
         self.sent.push_back(chunk);
-        if is_sent { Ok(()) } else { self.repair().await }
+        if !is_sent {
+            self.repair().await?;
+        }
+        test_point("sent");
+        Ok(())
     }
 
     /// Sends again what is missing behind the last arrival that is there, on a new connection if need be.

@@ -24,20 +24,42 @@ pub struct ArrivalChunk {
 }
 
 /// Inserts arrivals. A chunk that is there already, sent before an answer was lost, is left as it is.
+///
+/// One statement, so that a process that freezes holds no lock. It has the row of the run until it has ended: whoever
+/// locks the row of a dead run afterwards has seen all that the run will ever send.
+///
+/// # Errors
+/// [`ClusterError::RunLost`] if the run is dead. Streams of inputs, which have negative numbers, belong to no run.
 pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Result<(), ClusterError> {
     let doing = ClusterError::query("send arrivals");
     let body = seal(&chunk.body)?;
-    let transaction = session.begin().await?;
-    transaction.sql().batch_execute("SET LOCAL synchronous_commit = off").await.map_err(&doing)?;
-    transaction
-        .sql()
-        .execute(
-            "INSERT INTO arrival (run, first, n, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-            &[&chunk.run.0, &chunk.first, &chunk.count, &body],
-        )
-        .await
-        .map_err(&doing)?;
-    transaction.commit().await
+    let alive = match chunk.run.0 {
+        ..0 => "SELECT 1",
+        _ => "SELECT 1 FROM run WHERE id = $1 AND until > clock_timestamp() FOR SHARE",
+    };
+    let statement = format!(
+        "WITH alive AS ({alive}), \
+              sent AS (INSERT INTO arrival (run, first, n, body) SELECT $1, $2, $3, $4 FROM alive ON CONFLICT DO NOTHING) \
+         SELECT (SELECT count(*) FROM alive), set_config('synchronous_commit', 'off', true)"
+    );
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&chunk.run.0, &chunk.first, &chunk.count, &body];
+    let row = session.client().query_one(&statement, &parameters).await.map_err(&doing)?;
+    let alive: i64 = row.try_get(0).map_err(doing)?;
+    if alive > 0 { Ok(()) } else { Err(ClusterError::RunLost(chunk.run.0)) }
+}
+
+/// Whether all arrivals of dead runs, and of this one, are judged. No dead run sends any more when this returns.
+pub(super) async fn are_judged(session: &Session, run: RunId) -> Result<bool, ClusterError> {
+    let doing = ClusterError::query("look for arrivals that are not judged");
+    // Waits for those who are just sending.
+    let lock = "SELECT id FROM run WHERE until <= clock_timestamp() ORDER BY id FOR UPDATE";
+    session.client().query(lock, &[]).await.map_err(&doing)?;
+    let statement = "SELECT NOT EXISTS (SELECT FROM run CROSS JOIN LATERAL \
+                     (SELECT first + n AS next FROM arrival WHERE run = run.id ORDER BY first DESC LIMIT 1) AS last \
+                     WHERE (run.id = $1 OR run.until <= clock_timestamp()) \
+                       AND last.next > coalesce((SELECT (taken ->> run.id::text)::bigint FROM crawl), 0))";
+    let row = session.client().query_one(statement, &[&run.0]).await.map_err(&doing)?;
+    row.try_get(0).map_err(doing)
 }
 
 /// Returns the number behind the last arrival of a run.

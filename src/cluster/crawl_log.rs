@@ -14,6 +14,7 @@ use super::slot_counts::SlotCounts;
 use super::slot_encoder::{CommittedUrls, SlotEncoder};
 use super::slot_entry::SlotEntry;
 use super::slot_log::{SlotChange, extend_logs};
+use super::test_point::test_point;
 use crate::model::{Batch, RestRow, Slot, SlotMap, UrlId, UrlRow};
 use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharedRests, SharingError};
 use crate::store::StoreReader;
@@ -40,6 +41,10 @@ impl SharedLog for CrawlLog {
         committed: &StoreReader,
         reach: Option<ArchiveReach>,
     ) -> Result<(), SharingError> {
+        let has_pages = !batch.pages.is_empty();
+        if has_pages {
+            test_point("archive");
+        }
         let mut entries = self.encoder.divide(batch, &changes, committed)?;
         let own: Vec<Slot> = self.encoder.own().slots().collect();
         let mut slots = BTreeMap::new();
@@ -54,7 +59,11 @@ impl SharedLog for CrawlLog {
             slots.insert(slot, SlotChange { fence: *fence, entry, pages, counts });
         }
         let runtime = self.runtime.clone();
-        Ok(runtime.block_on(self.write(&slots, &changes, reach))?)
+        runtime.block_on(self.write(&slots, &changes, reach))?;
+        if has_pages {
+            test_point("commit");
+        }
+        Ok(())
     }
 }
 

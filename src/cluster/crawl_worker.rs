@@ -4,7 +4,7 @@
 //! from the logs of the slots, and ends when the slots change, the run is lost or the crawl is over. A folder is scratch,
 //! but for the archive in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::arrivals::are_judged;
 use super::cluster_decider::ClusterDecider;
 use super::connection::Connector;
 use super::crawl_log::CrawlLog;
@@ -20,6 +21,7 @@ use super::error::ClusterError;
 use super::host_rests::lasting_rests;
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
+use super::open_pages::OpenPages;
 use super::page_grants::return_pages;
 use super::request_starts::RequestStarts;
 use super::run_status::RunStatus;
@@ -31,7 +33,7 @@ use super::slot_restore::SlotRestore;
 use super::turn_runner::{RunnerSettings, TurnRunner};
 use crate::crawl::SharedParts;
 use crate::detect::DeciderStats;
-use crate::model::{Batch, OwnSlots, Slot};
+use crate::model::{Batch, OwnSlots, PageId, Slot};
 use crate::pipeline::SharedRests;
 use crate::store::{Error as StoreError, Identity, Options as StoreOptions, Store};
 
@@ -39,11 +41,13 @@ use crate::store::{Error as StoreError, Identity, Options as StoreOptions, Store
 const SETTLES: Duration = Duration::from_millis(500);
 /// How long a session is tried to be had again.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a new owner looks whether all is judged that others have sent for its slots.
+const LOOK: Duration = Duration::from_millis(20);
 /// Letters that wait for the crawl.
 const LETTERS: usize = 4;
 
 /// A folder that was made from the logs of slots.
-type Restored = (Store, SlotEncoder, BTreeMap<Slot, SlotCounts>);
+type Restored = (Store, SlotEncoder, BTreeMap<Slot, SlotCounts>, OpenPages);
 
 /// A process at work on a crawl.
 pub struct CrawlWorker {
@@ -136,6 +140,7 @@ impl CrawlWorker {
             match self.generation(run, slots).await {
                 Ok(generation) => return Ok(Assignment::Crawl(Box::new(generation))),
                 Err(error) if error.is_passing() => tracing::warn!("the logs of the slots cannot be read: {error}"),
+                Err(ClusterError::RunLost(_)) => {}
                 Err(error) => return Err(error),
             }
             tokio::time::sleep(SETTLES).await;
@@ -182,7 +187,7 @@ impl CrawlWorker {
         let own = OwnSlots::new(self.crawl.slot_map(), fences.keys().copied());
         self.generations += 1;
         let name = format!("run-{}-{}", run.0, self.generations);
-        let (store, encoder, counts) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
+        let (store, encoder, counts, open) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
         let (connector, crawl) = (self.connector.clone(), self.crawl.plan.name.clone());
         let (letters, mail) = mpsc::channel(LETTERS);
         let mailbox = Mailbox::new(connector.clone(), crawl.clone(), &own);
@@ -197,7 +202,9 @@ impl CrawlWorker {
             runtime: runtime.clone(),
             session: CrawlSession::new(connector.clone(), crawl.clone(), PATIENCE),
             run,
-            submitter: self.runner.submitter(),
+            submitter: self.runner.submitter_of(run),
+            map: own.map(),
+            open,
             limit: self.limit,
             stats: DeciderStats::default(),
         };
@@ -222,6 +229,13 @@ impl CrawlWorker {
         await_commits(&mut session, run, own.slots()).await?;
         // What the generation before had left of its grants is not this one's.
         return_pages(&mut session, run).await?;
+        // What others have sent for these slots before they were lost is judged first: then it is known what is open.
+        while !are_judged(&session, run).await? {
+            if self.runner.status().borrow().run != Some(run) {
+                return Err(ClusterError::RunLost(run.0));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
         let failed = |error: StoreError| ClusterError::Folder(error.to_string());
         // Archives of all generations may be put together, and their records are named by it.
         let crawl = format!("{}/{}", self.identity.crawl, folder.file_name().unwrap_or_default().to_string_lossy());
@@ -232,13 +246,14 @@ impl CrawlWorker {
             tokio::task::block_in_place(|| store.commit(batch)).map(drop).map_err(failed)
         };
         let mut reader = SlotLogReader::new(&session, own.slots()).await?;
-        let mut restore = SlotRestore::new(own);
+        let (mut restore, mut completed) = (SlotRestore::new(own.clone()), HashSet::<PageId>::new());
         loop {
             let commits = reader.next(&session).await?;
             if commits.is_empty() {
                 break;
             }
             for entries in commits {
+                completed.extend(entries.iter().flat_map(|(_, entry)| &entry.pages).map(|page| page.page));
                 if let Some(batch) = restore.take(entries)? {
                     commit(batch)?;
                 }
@@ -246,7 +261,8 @@ impl CrawlWorker {
         }
         let (batch, encoder, counts) = restore.end();
         commit(batch)?;
-        Ok((store, encoder, counts))
+        let open = OpenPages::find(&session, &own, &completed).await?;
+        Ok((store, encoder, counts, open))
     }
 }
 

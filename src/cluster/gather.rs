@@ -3,7 +3,7 @@
 //! The numbers of pages are those of the cluster, and so are the verdicts. The numbers of URLs, terms and archive files are
 //! new.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::connection::Session;
@@ -14,12 +14,12 @@ use super::schema::CrawlRow;
 use super::slot_entry::SlotEntry;
 use super::slot_log::SlotLogReader;
 use super::slot_restore::SlotRestore;
-use super::turn_body::{ArrivingPage, TurnVerdicts};
+use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
 use crate::detect::{DecidedPage, Vocabulary};
 use crate::model::{
-    Batch, Discovery, Mailed, OwnSlots, PageId, PageKind, PageLine, PageRow, Slot, TermOrder, UrlId, UrlRow, UrlState,
-    WarcLocation,
+    Batch, Digest, Discovery, Mailed, OwnSlots, PageId, PageInput, PageKind, PageLine, PageRow, Sequence, Slot,
+    TermOrder, UrlId, UrlRow, UrlState, WarcLocation,
 };
 use crate::store::{Error as StoreError, Store};
 
@@ -37,6 +37,9 @@ pub struct Gathered {
     pub pages: u64,
     /// Of these, pages whose fetch was never completed: a worker was lost, and nobody has fetched them again yet.
     pub uncompleted: u64,
+    /// Decided pages that could not be completed and left the index. Their rows have no content, so that nothing is
+    /// compared with them.
+    pub withdrawn: u64,
     /// Archive files.
     pub files: u64,
     /// Links that were on their way between slots.
@@ -187,23 +190,31 @@ impl Gathering<'_> {
         let (known, (rest, _, _)) = (restore.take_known(), restore.end());
         let totals = rest.totals.clone();
         self.commit(rest)?;
+        let withdrawn = withdrawn_pages(session).await?;
         let (mut vocabulary, mut batch, mut last) = (Vocabulary::default(), Batch::default(), 0);
         loop {
             let turns = turns_behind(session, last, AT_ONCE).await?;
             for turn in &turns {
                 let verdicts = TurnVerdicts::read(&turn.body)?;
                 let arriving = arriving_of(session, &verdicts.ranges()).await?;
-                let (pages, facts): (Vec<_>, Vec<_>) =
-                    arriving.into_iter().map(|ArrivingPage { input, facts }| (input, facts)).unzip();
-                let decided = verdicts.of(pages)?;
+                let facts = arriving.iter().filter_map(|arriving| match arriving {
+                    Arriving::Page(page) => Some(page.facts.clone()),
+                    Arriving::Withdrawal(_) => None,
+                });
+                let facts: Vec<_> = facts.collect();
+                let decided = verdicts.of(arriving.into_iter().collect::<TurnArrivals>())?;
                 let mut facts = decided.answers.iter().zip(facts).filter(|(answer, _)| !answer.redelivered);
-                for DecidedPage { input, verdict, least_weight } in decided.pages {
+                let numbered = (decided.first.0..).map(Sequence).zip(decided.pages);
+                for (number, DecidedPage { input, verdict, least_weight }) in numbered {
                     let Some((_, facts)) = facts.next() else {
                         return Err(ClusterError::Damaged(format!("turn {} has a page too many", turn.number)));
                     };
                     let completed = self.pages.remove(&input.page);
-                    self.gathered.uncompleted += u64::from(completed.is_none());
+                    let is_withdrawn = withdrawn.contains(&number);
+                    self.gathered.withdrawn += u64::from(is_withdrawn);
+                    self.gathered.uncompleted += u64::from(completed.is_none() && !is_withdrawn);
                     self.gathered.pages += 1;
+                    let input = if is_withdrawn { without_content(input) } else { input };
                     let row = match completed {
                         Some(row) => row,
                         None => {
@@ -243,6 +254,26 @@ impl Gathering<'_> {
     fn commit(&mut self, batch: Batch) -> Result<(), ClusterError> {
         tokio::task::block_in_place(|| self.store.commit(batch)).map(drop).map_err(failed)
     }
+}
+
+/// Returns the pages that turns have withdrawn.
+async fn withdrawn_pages(session: &Session) -> Result<HashSet<Sequence>, ClusterError> {
+    let (mut withdrawn, mut last) = (HashSet::<Sequence>::new(), 0);
+    loop {
+        let turns = turns_behind(session, last, AT_ONCE).await?;
+        let Some(turn) = turns.last() else { return Ok(withdrawn) };
+        last = turn.number;
+        for turn in &turns {
+            withdrawn.extend(TurnVerdicts::read(&turn.body)?.withdrawn());
+        }
+    }
+}
+
+/// Returns a page that left the index, as the folder has it: nothing is like it.
+fn without_content(input: PageInput) -> PageInput {
+    let body_digest = Digest::of(format!("withdrawn {}", input.page.0).as_bytes());
+    let order = TermOrder::default();
+    PageInput { body_digest, text_digest: None, terms: Vec::new(), order, ..input }
 }
 
 /// The row of a page that nobody has completed: it has no place in an archive and no links.

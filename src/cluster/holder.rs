@@ -6,14 +6,14 @@
 use std::collections::BTreeSet;
 
 use crate::detect::{DecidedTurn, InMemory, Learnt, Options, Piece, TurnAnswer as PageAnswer, settle_turn};
-use crate::model::{PageId, PageInput, Sequence, Slot};
+use crate::model::{PageId, Sequence, Slot};
 
 use super::arrivals::read_arrivals;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::judge::{Judge, TurnContent};
 use super::lease::RunId;
-use super::turn_body::{ArrivingPage, TurnVerdicts, pages_of, replies_of, reply_body};
+use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts, arrivals_in, replies_of, reply_body};
 use super::turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, slots_answered, turns_behind,
 };
@@ -34,12 +34,12 @@ pub struct Holder {
     applied: (i64, Attempt),
     /// The number of the next page.
     next: Sequence,
-    /// The pages that were read last, for the turn that is open.
-    pages: Option<(Vec<ArrivalRange>, Vec<PageInput>)>,
+    /// The arrivals that were read last, for the turn that is open.
+    arrivals: Option<(Vec<ArrivalRange>, TurnArrivals)>,
 }
 
-/// The decision on an arrival: its run and number, and what was decided.
-pub type DecidedArrival = (RunId, i64, PageAnswer);
+/// The decision on an arrival: its run and number, and what was decided of its page, if it is no withdrawal.
+pub type DecidedArrival = (RunId, i64, Option<PageAnswer>);
 
 impl Holder {
     /// Creates a holder of these of `all_slots` slots, before the first turn.
@@ -54,7 +54,7 @@ impl Holder {
         let learnt = Learnt::new(options)?;
         let piece = Piece::new(&learnt, InMemory);
         let (slots, applied) = (slots.into_iter().collect(), (0, Attempt(0)));
-        Ok(Self { piece, learnt, slots, all_slots: all_slots.max(1), applied, next: Sequence(0), pages: None })
+        Ok(Self { piece, learnt, slots, all_slots: all_slots.max(1), applied, next: Sequence(0), arrivals: None })
     }
 
     /// Returns the number of the last turn that was taken in.
@@ -108,18 +108,19 @@ impl Holder {
     ) -> Result<(), ClusterError> {
         let verdicts = TurnVerdicts::read(&row.body)?;
         let ranges = verdicts.ranges();
-        let pages = match self.pages.take() {
-            Some((read, pages)) if read == ranges => pages,
+        let arrivals = match self.arrivals.take() {
+            Some((read, arrivals)) if read == ranges => arrivals,
             _ => arrivals_of(session, &ranges).await?,
         };
-        let turn = verdicts.of(pages)?;
+        let turn = verdicts.of(arrivals.clone())?;
         if turn.first != self.next {
             let what = format!("turn {} begins with page {}, not {}", row.number, turn.first, self.next);
             return Err(ClusterError::Damaged(what));
         }
-        let arrivals =
+        let numbers =
             ranges.iter().flat_map(|range| (0..i64::from(range.count)).map(|at| (range.run, range.first + at)));
-        decided.extend(arrivals.zip(&turn.answers).map(|((run, number), answer)| (run, number, *answer)));
+        let answers = arrivals.answers(&turn);
+        decided.extend(numbers.zip(answers).map(|((run, number), answer)| (run, number, answer)));
         computing(|| self.apply(&turn))?;
         self.applied = (row.number, row.attempt);
         Ok(())
@@ -142,9 +143,10 @@ impl Holder {
             return Err(ClusterError::Damaged(format!("turn {} is open behind turn {}", turn.number, self.applied.0)));
         }
         self.read(session, &turn.ranges).await?;
-        let Self { piece, learnt, pages, .. } = self;
-        let pages = pages.as_ref().map_or(&[][..], |(_, pages)| pages);
-        let body = reply_body(&computing(|| piece.reply(pages, learnt))?)?;
+        let Self { piece, learnt, arrivals, .. } = self;
+        let nothing = TurnArrivals::default();
+        let arrivals = arrivals.as_ref().map_or(&nothing, |(_, arrivals)| arrivals);
+        let body = reply_body(&computing(|| piece.reply(&arrivals.turn, learnt))?)?;
         let answer = TurnAnswer { run, slots: self.slots.iter().copied().collect(), body };
         answer_turn(session, turn, &answer).await
     }
@@ -171,17 +173,18 @@ impl Holder {
         }
         let replies = answers.iter().map(|answer| replies_of(&answer.body)).collect::<Result<Vec<_>, _>>()?;
         self.read(session, ranges).await?;
-        let pages = self.pages.as_ref().map_or(Vec::new(), |(_, pages)| pages.clone());
-        let turn = computing(|| settle_turn(self.next, pages, &replies, &self.learnt))?;
-        let (body, pages) = (TurnVerdicts::body(ranges, &turn)?, turn.pages.len() as i32);
+        let nothing = TurnArrivals::default();
+        let arrivals = self.arrivals.as_ref().map_or(&nothing, |(_, arrivals)| arrivals);
+        let turn = computing(|| settle_turn(self.next, arrivals.turn.clone(), &replies, &self.learnt))?;
+        let (body, pages) = (TurnVerdicts::body(ranges, arrivals, &turn)?, turn.pages.len() as i32);
         judge.commit_turn(session, attempt, ranges, TurnContent { pages, body: &body }).await?;
         Ok(true)
     }
 
-    /// Reads the pages of a turn, unless they were read last.
+    /// Reads the arrivals of a turn, unless they were read last.
     async fn read(&mut self, session: &Session, ranges: &[ArrivalRange]) -> Result<(), ClusterError> {
-        if self.pages.as_ref().is_none_or(|(read, _)| read != ranges) {
-            self.pages = Some((ranges.to_vec(), arrivals_of(session, ranges).await?));
+        if self.arrivals.as_ref().is_none_or(|(read, _)| read != ranges) {
+            self.arrivals = Some((ranges.to_vec(), arrivals_of(session, ranges).await?));
         }
         Ok(())
     }
@@ -222,22 +225,22 @@ pub fn next_ranges(judge: &Judge, all: &[(RunId, i64)], most: i32) -> Vec<Arriva
     ranges
 }
 
-/// Reads the pages of these arrivals, in order.
-async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<PageInput>, ClusterError> {
-    Ok(arriving_of(session, ranges).await?.into_iter().map(|page| page.input).collect())
+/// Reads these arrivals, in order.
+async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<TurnArrivals, ClusterError> {
+    Ok(arriving_of(session, ranges).await?.into_iter().collect())
 }
 
-/// Reads the pages of these arrivals, in order, with what their duplicates need of them.
-pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<ArrivingPage>, ClusterError> {
+/// Reads these arrivals, in order, with what duplicates need of a page.
+pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<Arriving>, ClusterError> {
     let mut pages = Vec::new();
     for range in ranges {
         let (mut next, end) = (range.first, range.first + i64::from(range.count));
         while next < end {
             let before = next;
             for chunk in read_arrivals(session, range.run, next, CHUNKS).await? {
-                let found = pages_of(&chunk.body)?;
+                let found = arrivals_in(&chunk.body)?;
                 if found.len() != chunk.count as usize {
-                    let what = format!("arrival {} of run {} has {} pages", chunk.first, range.run.0, found.len());
+                    let what = format!("arrival {} of run {} has {} arrivals", chunk.first, range.run.0, found.len());
                     return Err(ClusterError::Damaged(what));
                 }
                 let numbered = (chunk.first..).zip(found).filter(|(number, _)| (before..end).contains(number));

@@ -19,6 +19,7 @@
 //! | `holder`, `turn_body` | How do pieces of an index make up one, by way of the log? |
 //! | `turn_runner`, `lease_keeper`, `arrival_sender`, `turn_loop`, `run_status` | How does a process take part in all that? |
 //! | `named_page` | Which page is it that a verdict names? |
+//! | `open_pages` | What becomes of pages that were judged for a process that was lost? |
 //! | `slot_log`, `slot_entry`, `slot_encoder`, `slot_restore`, `slot_counts` | How is the log of a slot written and read back? |
 //! | `mail` | How do links get to the slots of their URLs? |
 //! | `page_grants`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
@@ -60,6 +61,7 @@ mod logged_lines;
 mod mail;
 mod manifest_order;
 mod named_page;
+mod open_pages;
 mod page_grants;
 mod password_file;
 mod refusal;
@@ -112,7 +114,7 @@ pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open
 pub use server_check::{ServerFacts, connect_checked};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;
-pub use turn_body::{ArrivingPage, PageFacts, arrival_body};
+pub use turn_body::{Arriving, ArrivingPage, PageFacts, arrival_body};
 pub use turn_body::{decisions_of, pages_of};
 pub use turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, slots_answered,

@@ -4,7 +4,7 @@ use super::arrivals::read_arrivals;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::sealed::open_sealed;
-use super::turn_body::{PageFacts, TurnVerdicts, pages_of};
+use super::turn_body::{Arriving, ArrivingPage, PageFacts, TurnVerdicts, arrivals_in};
 use crate::model::{PageId, Sequence, Verdict};
 
 /// A judged page, as its arrival and its turn tell.
@@ -22,6 +22,15 @@ pub struct NamedPage {
 ///
 /// Cost: reads the page's turn and the chunk of its arrival.
 pub async fn named_page(session: &Session, page: Sequence) -> Result<Option<NamedPage>, ClusterError> {
+    let found = judged_page(session, page).await?;
+    Ok(found.map(|(page, verdict)| NamedPage { page: page.input.page, facts: page.facts, verdict }))
+}
+
+/// As [`named_page`]: returns the page as it arrived, and the decision on it.
+pub(super) async fn judged_page(
+    session: &Session,
+    page: Sequence,
+) -> Result<Option<(ArrivingPage, Verdict)>, ClusterError> {
     let doing = ClusterError::query("look up a judged page");
     // Of turns with the same first page, all but the last one are without pages.
     let statement =
@@ -42,8 +51,10 @@ pub async fn named_page(session: &Session, page: Sequence) -> Result<Option<Name
         let arrival = range.first + place as i64;
         let chunk = read_arrivals(session, range.run, arrival, 1).await?.into_iter().next().ok_or_else(missing)?;
         let within = usize::try_from(arrival - chunk.first).map_err(|_| missing())?;
-        let found = pages_of(&chunk.body)?.into_iter().nth(within).ok_or_else(missing)?;
-        return Ok(Some(NamedPage { page: found.input.page, facts: found.facts, verdict }));
+        return match arrivals_in(&chunk.body)?.into_iter().nth(within) {
+            Some(Arriving::Page(found)) => Ok(Some((*found, verdict))),
+            _ => Err(missing()),
+        };
     }
     Err(missing())
 }

@@ -74,12 +74,21 @@ pub struct PageDecision {
 /// Is told all decisions that a run takes in, some of them twice.
 pub type DecisionObserver = Arc<dyn Fn(&[DecidedArrival]) + Send + Sync>;
 
+/// Who waits for the decision on an arrival.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    /// Whoever has sent a page.
+    Page(oneshot::Sender<PageDecision>),
+    /// Whoever has sent a withdrawal: is told the run that has sent it.
+    Withdrawal(oneshot::Sender<RunId>),
+}
+
 /// The pages of a run that wait for their decision, by number of arrival.
 #[derive(Clone)]
 pub(super) struct WaitingPages {
     run: RunId,
     observer: Option<DecisionObserver>,
-    waiting: Arc<Mutex<BTreeMap<i64, oneshot::Sender<PageDecision>>>>,
+    waiting: Arc<Mutex<BTreeMap<i64, Waiting>>>,
 }
 
 impl WaitingPages {
@@ -87,8 +96,8 @@ impl WaitingPages {
         Self { run, observer, waiting: Arc::default() }
     }
 
-    pub fn expect(&self, arrival: i64, decision: oneshot::Sender<PageDecision>) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(arrival, decision);
+    pub fn expect(&self, arrival: i64, waits: Waiting) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(arrival, waits);
     }
 
     /// Returns the number of the first page that waits.
@@ -103,15 +112,18 @@ impl WaitingPages {
         }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         for (run, arrival, answer) in decided.iter().filter(|(run, ..)| *run == self.run) {
-            let Some(decision) = waiting.remove(arrival) else { continue };
             // Nobody may wait any more.
-            let _ = decision.send(PageDecision {
-                run: *run,
-                arrival: *arrival,
-                sequence: answer.sequence,
-                verdict: answer.verdict,
-                redelivered: answer.redelivered,
-            });
+            match (waiting.remove(arrival), answer) {
+                (Some(Waiting::Page(decision)), Some(answer)) => drop(decision.send(PageDecision {
+                    run: *run,
+                    arrival: *arrival,
+                    sequence: answer.sequence,
+                    verdict: answer.verdict,
+                    redelivered: answer.redelivered,
+                })),
+                (Some(Waiting::Withdrawal(done)), None) => drop(done.send(*run)),
+                _ => {}
+            }
         }
     }
 }

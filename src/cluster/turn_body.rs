@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{DecidedPage, DecidedTurn, Reply, TurnAnswer};
-use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, TermCounts, TermOrder, Verdict};
+use crate::detect::{DecidedPage, DecidedTurn, Reply, TurnAnswer, TurnInput};
+use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermCounts, TermOrder, Verdict};
 
 use super::connection::Session;
 use super::error::ClusterError;
@@ -14,6 +14,21 @@ use super::turn_log::{ArrivalRange, turns_behind};
 /// Turns that are read at once.
 const TURNS_AT_ONCE: i64 = 64;
 
+/// What a run sends to be judged.
+#[derive(Clone, Debug)]
+pub enum Arriving {
+    /// A page.
+    Page(Box<ArrivingPage>),
+    /// A judged page that cannot be completed: it is to leave the index.
+    Withdrawal(Sequence),
+}
+
+impl From<ArrivingPage> for Arriving {
+    fn from(page: ArrivingPage) -> Self {
+        Self::Page(Box::new(page))
+    }
+}
+
 /// A page on its way to its verdict.
 #[derive(Clone, Debug)]
 pub struct ArrivingPage {
@@ -21,6 +36,17 @@ pub struct ArrivingPage {
     pub input: PageInput,
     /// What its duplicates need of it.
     pub facts: PageFacts,
+    /// The slot of its URL, whose log has it when it is completed. None for a record of a file.
+    pub slot: Option<Slot>,
+    /// The judged page of the same URL that leaves the index for it.
+    pub replaces: Option<Sequence>,
+}
+
+impl ArrivingPage {
+    /// Creates a page of no slot that replaces nothing.
+    pub fn new(input: PageInput, facts: PageFacts) -> Self {
+        Self { input, facts, slot: None, replaces: None }
+    }
 }
 
 /// What the process that has fetched a duplicate needs of the page that it repeats, which may be another's.
@@ -45,6 +71,15 @@ struct ArrivedPage {
     order: TermOrder,
     rank: u8,
     facts: PageFacts,
+    slot: Option<Slot>,
+    replaces: Option<Sequence>,
+}
+
+/// An arrival as the database holds it.
+#[derive(Serialize, Deserialize)]
+enum Arrived {
+    Page(ArrivedPage),
+    Withdrawal(Sequence),
 }
 
 /// The verdicts of a turn.
@@ -53,13 +88,75 @@ pub(super) struct TurnVerdicts {
     /// The number of the first page that was decided.
     first: Sequence,
     ranges: Vec<(i32, i64, i32)>,
-    /// Of each arrival: its number and verdict. The least weight of its terms is missing if it had been decided before.
-    pages: Vec<(Sequence, Verdict, Option<u32>)>,
+    /// Judged pages that leave the index before the pages of the turn are decided.
+    withdrawn: Vec<Sequence>,
+    /// What was decided of each arrival.
+    answers: Vec<LoggedAnswer>,
 }
 
-/// Returns pages as the body of arrivals.
-pub fn arrival_body(pages: &[ArrivingPage]) -> Result<Vec<u8>, ClusterError> {
-    let arrived = |ArrivingPage { input, facts }: &ArrivingPage| ArrivedPage {
+/// What a turn has decided of an arrival.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum LoggedAnswer {
+    /// A page, with the least weight of its terms, and the slot and name by which its completion is looked for.
+    Decided { sequence: Sequence, verdict: Verdict, least_weight: u32, owner: Option<(Slot, PageId)> },
+    /// A page that had been decided before.
+    Known { sequence: Sequence, verdict: Verdict },
+    /// A withdrawal.
+    Withdrawal,
+}
+
+impl LoggedAnswer {
+    /// Returns the decision on a page.
+    fn of_page(self) -> Option<TurnAnswer> {
+        match self {
+            Self::Decided { sequence, verdict, .. } => Some(TurnAnswer { sequence, verdict, redelivered: false }),
+            Self::Known { sequence, verdict } => Some(TurnAnswer { sequence, verdict, redelivered: true }),
+            Self::Withdrawal => None,
+        }
+    }
+}
+
+/// The arrivals of a turn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TurnArrivals {
+    /// What is to be decided.
+    pub turn: TurnInput,
+    /// Of each arrival that is a page: the slot of its URL.
+    pages: Vec<Option<Option<Slot>>>,
+}
+
+impl FromIterator<Arriving> for TurnArrivals {
+    fn from_iter<T: IntoIterator<Item = Arriving>>(arrivals: T) -> Self {
+        let mut all = Self::default();
+        for arriving in arrivals {
+            match arriving {
+                Arriving::Page(page) => {
+                    let ArrivingPage { input, slot, replaces, .. } = *page;
+                    all.turn.withdrawn.extend(replaces);
+                    all.turn.pages.push(input);
+                    all.pages.push(Some(slot));
+                }
+                Arriving::Withdrawal(page) => {
+                    all.turn.withdrawn.push(page);
+                    all.pages.push(None);
+                }
+            }
+        }
+        all
+    }
+}
+
+impl TurnArrivals {
+    /// Returns, of each arrival, the decision on it: none if it is a withdrawal.
+    pub fn answers(&self, turn: &DecidedTurn) -> Vec<Option<TurnAnswer>> {
+        let mut answers = turn.answers.iter();
+        self.pages.iter().map(|page| page.and_then(|_| answers.next().copied())).collect()
+    }
+}
+
+/// Returns pages and withdrawals as the body of arrivals.
+pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
+    let arrived_page = |ArrivingPage { input, facts, slot, replaces }: &ArrivingPage| ArrivedPage {
         page: input.page,
         group: input.group,
         body_digest: input.body_digest,
@@ -68,14 +165,29 @@ pub fn arrival_body(pages: &[ArrivingPage]) -> Result<Vec<u8>, ClusterError> {
         order: input.order.clone(),
         rank: input.rank,
         facts: facts.clone(),
+        slot: *slot,
+        replaces: *replaces,
     };
-    encoded(&pages.iter().map(arrived).collect::<Vec<_>>())
+    let arrived = |arriving: &Arriving| match arriving {
+        Arriving::Page(page) => Arrived::Page(arrived_page(page)),
+        Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
+    };
+    encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
 }
 
 /// Returns the pages of arrivals.
 pub fn pages_of(body: &[u8]) -> Result<Vec<ArrivingPage>, ClusterError> {
-    let pages: Vec<ArrivedPage> = decoded(body, "an arrival")?;
-    let arriving = |page: ArrivedPage| ArrivingPage {
+    let page = |arriving| match arriving {
+        Arriving::Page(page) => Some(*page),
+        Arriving::Withdrawal(_) => None,
+    };
+    Ok(arrivals_in(body)?.into_iter().filter_map(page).collect())
+}
+
+/// Returns the arrivals of a chunk.
+pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
+    let arrived: Vec<Arrived> = decoded(body, "an arrival")?;
+    let arriving_page = |page: ArrivedPage| ArrivingPage {
         input: PageInput {
             page: page.page,
             group: page.group,
@@ -87,8 +199,14 @@ pub fn pages_of(body: &[u8]) -> Result<Vec<ArrivingPage>, ClusterError> {
             rank: page.rank,
         },
         facts: page.facts,
+        slot: page.slot,
+        replaces: page.replaces,
     };
-    Ok(pages.into_iter().map(arriving).collect())
+    let arriving = |arrived| match arrived {
+        Arrived::Page(page) => arriving_page(page).into(),
+        Arrived::Withdrawal(page) => Arriving::Withdrawal(page),
+    };
+    Ok(arrived.into_iter().map(arriving).collect())
 }
 
 pub(super) fn reply_body(replies: &[Reply]) -> Result<Vec<u8>, ClusterError> {
@@ -101,15 +219,21 @@ pub(super) fn replies_of(body: &[u8]) -> Result<Vec<Reply>, ClusterError> {
 
 impl TurnVerdicts {
     /// Returns the body of a turn.
-    pub fn body(ranges: &[ArrivalRange], turn: &DecidedTurn) -> Result<Vec<u8>, ClusterError> {
-        let mut weights = turn.pages.iter().map(|page| page.least_weight);
-        let page = |answer: &TurnAnswer| {
-            let least_weight = if answer.redelivered { None } else { weights.next() };
-            (answer.sequence, answer.verdict, least_weight)
+    pub fn body(ranges: &[ArrivalRange], arrivals: &TurnArrivals, turn: &DecidedTurn) -> Result<Vec<u8>, ClusterError> {
+        let mut pages = turn.pages.iter();
+        let answer = |(slot, answer): (&Option<Option<Slot>>, Option<TurnAnswer>)| {
+            let Some(TurnAnswer { sequence, verdict, redelivered }) = answer else { return LoggedAnswer::Withdrawal };
+            match if redelivered { None } else { pages.next() } {
+                None => LoggedAnswer::Known { sequence, verdict },
+                Some(DecidedPage { input, least_weight, .. }) => {
+                    let owner = slot.flatten().map(|slot| (slot, input.page));
+                    LoggedAnswer::Decided { sequence, verdict, least_weight: *least_weight, owner }
+                }
+            }
         };
-        let pages = turn.answers.iter().map(page).collect();
+        let answers = arrivals.pages.iter().zip(arrivals.answers(turn)).map(answer).collect();
         let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
-        encoded(&Self { first: turn.first, ranges, pages })
+        encoded(&Self { first: turn.first, ranges, withdrawn: turn.withdrawn.clone(), answers })
     }
 
     /// Reads the body of a turn.
@@ -123,22 +247,44 @@ impl TurnVerdicts {
         self.ranges.iter().map(range).collect()
     }
 
+    /// Returns the judged pages that the turn withdraws.
+    pub fn withdrawn(&self) -> &[Sequence] {
+        &self.withdrawn
+    }
+
+    /// Returns the pages that were decided and belong to a slot, by their names.
+    pub fn owned(&self) -> impl Iterator<Item = (Slot, PageId, Sequence)> {
+        self.answers.iter().filter_map(|answer| match *answer {
+            LoggedAnswer::Decided { sequence, owner: Some((slot, page)), .. } => Some((slot, page, sequence)),
+            _ => None,
+        })
+    }
+
     /// Returns the place among the arrivals of the turn at which a page was decided, and its verdict.
     pub fn find(&self, page: Sequence) -> Option<(usize, Verdict)> {
-        let place = self.pages.iter().position(|(sequence, _, weight)| *sequence == page && weight.is_some())?;
-        Some((place, self.pages[place].1))
+        self.answers.iter().enumerate().find_map(|(place, answer)| match *answer {
+            LoggedAnswer::Decided { sequence, verdict, .. } if sequence == page => Some((place, verdict)),
+            _ => None,
+        })
     }
 
     /// Returns the turn, given its arrivals in order.
-    pub fn of(self, arrivals: Vec<PageInput>) -> Result<DecidedTurn, ClusterError> {
-        if arrivals.len() != self.pages.len() {
-            let what = format!("a turn of {} verdicts about {} pages", self.pages.len(), arrivals.len());
+    pub fn of(self, arrivals: TurnArrivals) -> Result<DecidedTurn, ClusterError> {
+        let TurnArrivals { turn: TurnInput { withdrawn, pages }, pages: kinds } = arrivals;
+        let is_same = kinds.len() == self.answers.len()
+            && kinds.iter().zip(&self.answers).all(|(page, answer)| page.is_some() == answer.of_page().is_some())
+            && withdrawn == self.withdrawn;
+        if !is_same {
+            let what = format!("a turn of {} answers to {} other arrivals", self.answers.len(), kinds.len());
             return Err(ClusterError::Damaged(what));
         }
-        let mut turn = DecidedTurn { first: self.first, pages: Vec::new(), answers: Vec::new() };
-        for (input, (sequence, verdict, least_weight)) in arrivals.into_iter().zip(self.pages) {
-            turn.answers.push(TurnAnswer { sequence, verdict, redelivered: least_weight.is_none() });
-            turn.pages.extend(least_weight.map(|least_weight| DecidedPage { input, verdict, least_weight }));
+        let mut turn = DecidedTurn { first: self.first, withdrawn, pages: Vec::new(), answers: Vec::new() };
+        let answers = self.answers.into_iter().filter_map(|answer| Some((answer, answer.of_page()?)));
+        for (input, (logged, answer)) in pages.into_iter().zip(answers) {
+            turn.answers.push(answer);
+            if let LoggedAnswer::Decided { verdict, least_weight, .. } = logged {
+                turn.pages.push(DecidedPage { input, verdict, least_weight });
+            }
         }
         Ok(turn)
     }
@@ -149,7 +295,7 @@ pub async fn decisions_of(
     session: &Session,
     run: RunId,
     first_turn: i64,
-) -> Result<Vec<(RunId, i64, TurnAnswer)>, ClusterError> {
+) -> Result<Vec<(RunId, i64, Option<TurnAnswer>)>, ClusterError> {
     let (mut decided, mut last) = (Vec::new(), first_turn - 1);
     loop {
         let turns = turns_behind(session, last, TURNS_AT_ONCE).await?;
@@ -163,11 +309,7 @@ pub async fn decisions_of(
                 .ranges()
                 .into_iter()
                 .flat_map(|range| (0..i64::from(range.count)).map(move |at| (range.run, range.first + at)));
-            let answers = turn.pages.iter().map(|(sequence, verdict, weight)| TurnAnswer {
-                sequence: *sequence,
-                verdict: *verdict,
-                redelivered: weight.is_none(),
-            });
+            let answers = turn.answers.iter().map(|answer| answer.of_page());
             let of_run = arrivals.zip(answers).filter(|((of, _), _)| *of == run);
             decided.extend(of_run.map(|((run, number), answer)| (run, number, answer)));
         }

@@ -19,16 +19,16 @@ use super::arrival_sender::{ArrivalSender, Submission};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
 use super::error::ClusterError;
-use super::lease::{Run, RunDescription};
+use super::lease::{Run, RunDescription, RunId};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
 use super::refusal::Refusal;
 use super::retry_pauses::RetryPauses;
-use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, WaitingPages};
+use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, Waiting, WaitingPages};
 use super::schema::{CrawlRow, CrawlState};
-use super::turn_body::ArrivingPage;
+use super::turn_body::{Arriving, ArrivingPage};
 use super::turn_loop::{ArrivalOrder, TurnLoop, TurnPlan};
 use crate::detect::Options;
-use crate::model::Slot;
+use crate::model::{Sequence, Slot};
 
 /// A run that lives for so many leases is no short one.
 const LONG_LIFE: u32 = 20;
@@ -116,12 +116,12 @@ impl TurnRunner {
     /// Sends a page. The channel gives its decision, and is closed without one if the run is lost: the page may have been
     /// judged all the same. Wait for it with `.await` or `blocking_recv`.
     pub fn submit(&self, page: ArrivingPage) -> oneshot::Receiver<PageDecision> {
-        self.submitter().submit(page)
+        PageSubmitter { submissions: self.submissions.clone(), of: None }.submit(page)
     }
 
-    /// Returns what sends pages from other tasks and threads.
-    pub fn submitter(&self) -> PageSubmitter {
-        PageSubmitter(self.submissions.clone())
+    /// Returns what sends pages of one run from other tasks and threads. When the run has ended, nothing is sent.
+    pub fn submitter_of(&self, run: RunId) -> PageSubmitter {
+        PageSubmitter { submissions: self.submissions.clone(), of: Some(run) }
     }
 
     /// Gives a slot back, after its last commit.
@@ -156,15 +156,29 @@ impl Drop for TurnRunner {
 
 /// Sends pages to the run of this process.
 #[derive(Clone, Debug)]
-pub struct PageSubmitter(mpsc::UnboundedSender<Submission>);
+pub struct PageSubmitter {
+    submissions: mpsc::UnboundedSender<Submission>,
+    of: Option<RunId>,
+}
 
 impl PageSubmitter {
     /// See [`TurnRunner::submit`].
     pub fn submit(&self, page: ArrivingPage) -> oneshot::Receiver<PageDecision> {
         let (decision, receiver) = oneshot::channel();
-        // If the task has ended, the channel is closed.
-        let _ = self.0.send((page, decision));
+        self.send(page.into(), Waiting::Page(decision));
         receiver
+    }
+
+    /// Has a judged page leave the index. The channel tells the run that has sent it when a turn has done so.
+    pub fn withdraw(&self, page: Sequence) -> oneshot::Receiver<RunId> {
+        let (done, receiver) = oneshot::channel();
+        self.send(Arriving::Withdrawal(page), Waiting::Withdrawal(done));
+        receiver
+    }
+
+    fn send(&self, arriving: Arriving, waits: Waiting) {
+        // If the task has ended, the channel is closed.
+        let _ = self.submissions.send(Submission { of: self.of, arriving, waits });
     }
 }
 

@@ -1,16 +1,16 @@
 //! Checks the log of a crawl against itself: verdicts, outcomes and pages.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::connection::Session;
 use super::error::ClusterError;
-use super::replay::{Replay, replay_with};
+use super::replay::{Replay, Replayed, replay_with};
 use super::schema::CrawlRow;
 use super::slot_log::SlotLogReader;
 use crate::detect::Options;
-use crate::model::{CanonicalUrl, UrlId};
+use crate::model::{CanonicalUrl, Digest, PageId, PageRow, Sequence, UrlId};
 
 /// Problems of one kind that are named.
 const NAMED: usize = 20;
@@ -28,12 +28,19 @@ pub struct LogCheck {
     pub undecided: u64,
     /// Decided pages whose fetch nobody has completed: no fault, while workers may still fetch them again.
     pub uncompleted: u64,
+    /// Withdrawn pages with an outcome.
+    pub completed_withdrawn: u64,
+    /// Pages whose body and text are other than those that were judged.
+    pub changed: u64,
+    /// Duplicates that name a page which was withdrawn later: no fault, but the page that they name is not stored.
+    pub naming_withdrawn: u64,
 }
 
 impl LogCheck {
     /// Whether there is no fault.
     pub fn is_sound(&self) -> bool {
-        self.replay.differing.is_empty() && self.twice.0 == 0 && self.undecided == 0
+        let faults = self.twice.0 + self.undecided + self.completed_withdrawn + self.changed;
+        self.replay.differing.is_empty() && faults == 0
     }
 }
 
@@ -44,11 +51,8 @@ impl LogCheck {
 /// # Errors
 /// [`ClusterError::Damaged`] if something cannot be read.
 pub async fn check_log(session: &Session, crawl: &CrawlRow, options: Options) -> Result<LogCheck, ClusterError> {
-    let (mut decided, mut check) = (HashSet::new(), LogCheck::default());
-    check.replay = replay_with(session, options, |page| {
-        decided.insert(page);
-    })
-    .await?;
+    let (mut judged, mut check) = (JudgedPages::default(), LogCheck::default());
+    check.replay = replay_with(session, options, |told| judged.note(told)).await?;
     let map = crawl.slot_map();
     for slot in map.slots() {
         let mut reader = SlotLogReader::new(session, [slot]).await?;
@@ -76,14 +80,48 @@ pub async fn check_log(session: &Session, crawl: &CrawlRow, options: Options) ->
                         }
                     }
                 }
-                for page in &entry.pages {
-                    check.undecided += u64::from(!decided.remove(&page.page));
-                }
+                entry.pages.iter().for_each(|page| judged.complete(page, &mut check));
             }
         }
     }
-    check.uncompleted = decided.len() as u64;
+    check.uncompleted = judged.uncompleted();
     Ok(check)
+}
+
+/// The judged pages that are not completed so far.
+#[derive(Default)]
+struct JudgedPages {
+    open: HashMap<PageId, (Sequence, Digest, Option<Digest>)>,
+    withdrawn: HashSet<Sequence>,
+}
+
+impl JudgedPages {
+    fn note(&mut self, told: Replayed<'_>) {
+        match told {
+            Replayed::Decided(number, page) => {
+                self.open.insert(page.page, (number, page.body_digest, page.text_digest));
+            }
+            Replayed::Withdrawn(page) => {
+                self.withdrawn.insert(page);
+            }
+        }
+    }
+
+    /// Checks a page with an outcome.
+    fn complete(&mut self, row: &PageRow, check: &mut LogCheck) {
+        check.naming_withdrawn += u64::from(row.verdict.duplicate_of().is_some_and(|of| self.withdrawn.contains(&of)));
+        let Some((number, body, text)) = self.open.remove(&row.page) else {
+            check.undecided += 1;
+            return;
+        };
+        check.completed_withdrawn += u64::from(self.withdrawn.contains(&number));
+        let is_same = row.body_digest == body || text.is_some() && row.text_digest == text;
+        check.changed += u64::from(!is_same);
+    }
+
+    fn uncompleted(&self) -> u64 {
+        self.open.values().filter(|(number, ..)| !self.withdrawn.contains(number)).count() as u64
+    }
 }
 
 fn text_of(texts: &[String], number: UrlId) -> Result<&str, ClusterError> {

@@ -147,6 +147,9 @@ impl Dispatcher {
             return Ok(WhenIdle::GoOn);
         }
         let is_idle = !self.outcomes.frontier.has_all_pages();
+        if let PageDecider::Shared(shared) = &mut self.outcomes.stage.decider {
+            shared.withdraw_rest().map_err(PipelineError::from)?;
+        }
         self.commit_all()?;
         if is_idle && !self.is_idle {
             self.outcomes.stage.building.shared.is_idle = true;
@@ -207,7 +210,7 @@ impl Dispatcher {
     /// Returns the verdicts on the pages among the messages. Takes the pages' terms.
     fn decide(&mut self, messages: &mut [DispatchMessage]) -> Result<Vec<Judged>, CrawlError> {
         let is_shared = self.is_shared();
-        let (mut pages, mut shared) = (Vec::new(), Vec::new());
+        let (mut pages, mut shared, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         for message in messages {
             if let DispatchMessage::Arrival { lease, outcome, .. } = message
                 && is_judged(outcome)
@@ -221,9 +224,12 @@ impl Dispatcher {
                 } else {
                     pages.push(input);
                 }
+            } else if let DispatchMessage::Arrival { lease, .. } = message {
+                gone.push(page_id(&self.outcomes.crawl, lease));
             }
         }
-        Ok(if is_shared { self.outcomes.stage.decide_shared(shared)? } else { self.outcomes.stage.decide(pages)? })
+        let stage = &mut self.outcomes.stage;
+        Ok(if is_shared { stage.decide_shared(shared, gone)? } else { stage.decide(pages)? })
     }
 
     /// Sends the batch, with the changes of the frontier, to the committer. Waits until the batch before is committed.

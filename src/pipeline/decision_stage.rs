@@ -38,7 +38,7 @@ pub(crate) struct DecidedPage {
     /// The number of its capture of that URL, from 1.
     pub capture: u32,
     pub url: UrlId,
-    /// The page's deterministic name.
+    /// The page's deterministic name, as its digest has it if it is truncated.
     pub page: PageId,
     pub fetched: Arc<Fetched>,
     /// The row of a file that the page was, if it was one.
@@ -180,9 +180,10 @@ impl DecisionStage {
     }
 
     /// Returns the decisions of all processes on these pages, in order, and waits for them.
-    pub fn decide_shared(&mut self, pages: Vec<SharedPage>) -> Result<Vec<Judged>, PipelineError> {
+    /// `gone` are pages that could not be had.
+    pub fn decide_shared(&mut self, pages: Vec<SharedPage>, gone: Vec<PageId>) -> Result<Vec<Judged>, PipelineError> {
         match &mut self.decider {
-            PageDecider::Shared(shared) if !pages.is_empty() => Ok(shared.decide(pages)?),
+            PageDecider::Shared(shared) if !(pages.is_empty() && gone.is_empty()) => Ok(shared.decide(pages, gone)?),
             _ => Ok(Vec::new()),
         }
     }
@@ -283,6 +284,7 @@ impl DecisionStage {
     pub fn enter_page(&mut self, decided: DecidedPage) -> Option<PutPage> {
         let DecidedPage { url, page, fetched, body_digest, payload_digest, judged, renews, .. } = decided;
         let body_digest = compared_digest(page, &fetched, body_digest);
+        let page = judged.page;
         self.entering = self.displaced.remove(&judged.sequence);
         let is_decided_here = self.decider.folder().is_some();
         if is_decided_here {

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use crate::detect::DeciderStats;
-use crate::model::{Batch, Judged, Mailed, PageInput, Sequence, Slot, UrlId, UrlRow};
+use crate::model::{Batch, Judged, Mailed, PageId, PageInput, Sequence, Slot, UrlId, UrlRow};
 use crate::store::StoreReader;
 
 /// Why a crawl cannot go on sharing its work.
@@ -37,8 +37,15 @@ pub struct NamedPage {
 
 /// Decides pages together with other processes. May block.
 pub trait SharedDecider: Send {
-    /// Returns the decisions on these pages, in order. The terms of a [`Judged`] stay empty: the shared log has them.
-    fn decide(&mut self, pages: Vec<SharedPage>) -> Result<Vec<Judged>, SharingError>;
+    /// Returns the decisions on these pages, in order. The terms of a [`Judged`] stay empty: the shared log has them. Its
+    /// name may be another one, if the URL was fetched before by a process that was lost.
+    ///
+    /// `gone` are the names of pages that could not be had: if one was judged before, it leaves the index.
+    fn decide(&mut self, pages: Vec<SharedPage>, gone: Vec<PageId>) -> Result<Vec<Judged>, SharingError>;
+
+    /// Has all pages leave the index that were judged for a process that was lost, and were not fetched again. Call it
+    /// when nothing is due here.
+    fn withdraw_rest(&mut self) -> Result<(), SharingError>;
 
     /// Returns a decided page.
     fn named_page(&mut self, page: Sequence) -> Result<NamedPage, SharingError>;

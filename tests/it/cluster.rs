@@ -14,6 +14,7 @@ mod holder;
 mod lease;
 mod least_rights;
 mod lost_connections;
+mod lost_pages;
 mod metrics;
 mod rebalance;
 mod refusals;

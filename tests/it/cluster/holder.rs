@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ndcrawl::cluster::{
-    ArrivalChunk, ArrivingPage, Holder, Judge, PageFacts, Run, RunId, Session, all_arrived, arrival_body, next_ranges,
-    open_turn, send_arrivals, turns_behind,
+    ArrivalChunk, Arriving, ArrivingPage, Holder, Judge, PageFacts, Run, RunId, Session, all_arrived, arrival_body,
+    next_ranges, open_turn, send_arrivals, turns_behind,
 };
 use ndcrawl::detect::{Decider, Mode, Options, Settling};
 use ndcrawl::model::{Detector, Digest, Field, FieldCounts, PageId, PageInput, Slot, TermCounts, TermOrder, Verdict};
@@ -69,7 +69,7 @@ fn page(name: PageId, group: u32, words: &[String]) -> PageInput {
 /// A page with facts that name it.
 pub fn arriving(page: &PageInput) -> ArrivingPage {
     let facts = PageFacts { url: format!("page {:032x}", page.page.0), fetched: Some(7), links: vec![1, 2, 3] };
-    ArrivingPage { input: page.clone(), facts }
+    ArrivingPage::new(page.clone(), facts)
 }
 
 /// A worker's life: sends its pages, answers turns for its slots, judges if it may. Ends when all pages are decided.
@@ -92,7 +92,8 @@ impl Worker {
     async fn send(&mut self, pages: &[PageInput]) {
         let mut first = 0;
         for chunk in pages.chunks(16) {
-            let body = arrival_body(&chunk.iter().map(arriving).collect::<Vec<_>>()).unwrap();
+            let body =
+                arrival_body(&chunk.iter().map(|page| arriving(page).into()).collect::<Vec<Arriving>>()).unwrap();
             let count = chunk.len() as i32;
             send_arrivals(&mut self.session, &ArrivalChunk { run: self.run.id(), first, count, body }).await.unwrap();
             first += i64::from(count);
@@ -103,7 +104,7 @@ impl Worker {
     async fn step(&mut self) {
         for (run, number, answer) in self.holder.follow(&self.session).await.unwrap() {
             if run == self.run.id() {
-                assert_eq!(self.verdicts.insert(number, answer.verdict), None, "decided once");
+                assert_eq!(self.verdicts.insert(number, answer.unwrap().verdict), None, "decided once");
             }
         }
         let open = open_turn(&self.session).await.unwrap().filter(|open| open.number == self.holder.applied() + 1);

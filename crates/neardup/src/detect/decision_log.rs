@@ -116,8 +116,7 @@ impl DecisionLog {
     /// Cost: two passes over all entries.
     pub(super) fn withdraw(&mut self, pages: &[Sequence]) -> Vec<Sequence> {
         let number = Sequence(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
-        let new: Vec<Sequence> =
-            pages.iter().copied().filter(|page| self.withdrawn.withdraw(*page, number)).collect();
+        let new: Vec<Sequence> = pages.iter().copied().filter(|page| self.withdrawn.withdraw(*page, number)).collect();
         self.find_first_again(&new);
         new
     }
@@ -146,7 +145,8 @@ impl DecisionLog {
         for number in (0..self.entries.len() as u32).map(Sequence) {
             let Entry { group, body_digest, text_digest, .. } = self.entries[number.index()];
             let (is_body, is_text) = (bodies.contains(&(group, body_digest)), texts.contains(&(group, text_digest)));
-            if !(is_body || is_text) || self.withdrawn.is_withdrawn(self.stored(number, &self.entries[number.index()])) {
+            if !(is_body || is_text) || self.withdrawn.is_withdrawn(self.stored(number, &self.entries[number.index()]))
+            {
                 continue;
             }
             if is_body && self.same_body(group, body_digest).is_none() {

@@ -196,8 +196,10 @@ fn a_withdrawn_page_is_named_by_nobody() {
         let named = PageInput { page: PageId::new("copy", "", number), ..page.clone() };
         body.map_or(named.clone(), |body| with_body(named, body))
     };
-    let stream = [page.clone(), copy(1, None), copy(2, Some("2")), copy(3, None), copy(4, Some("2")), copy(5, Some("5"))];
-    let named = |answers: Vec<TurnAnswer>| answers.iter().map(|answer| answer.verdict.duplicate_of()).collect::<Vec<_>>();
+    let stream =
+        [page.clone(), copy(1, None), copy(2, Some("2")), copy(3, None), copy(4, Some("2")), copy(5, Some("5"))];
+    let named =
+        |answers: Vec<TurnAnswer>| answers.iter().map(|answer| answer.verdict.duplicate_of()).collect::<Vec<_>>();
     let expected = [None, Some(Sequence(0)), Some(Sequence(0)), None, Some(Sequence(3)), Some(Sequence(3))];
     assert_eq!(named(in_pieces(&options, &stream, 4, &[3], &[(3, 0)])), expected);
     assert_eq!(named(by_one(&options, &stream, &[3], &[(3, 0)])), expected);
