@@ -39,7 +39,7 @@ pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Resul
     };
     let statement = format!(
         "WITH alive AS ({alive}), \
-              sent AS (INSERT INTO arrival (run, first, n, body) SELECT $1, $2, $3, $4 FROM alive ON CONFLICT DO NOTHING) \
+              sent AS (INSERT INTO arrival (run, first, n, body) SELECT $1::int, $2::bigint, $3::int, $4::bytea FROM alive ON CONFLICT DO NOTHING) \
          SELECT (SELECT count(*) FROM alive), set_config('synchronous_commit', 'off', true)"
     );
     let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&chunk.run.0, &chunk.first, &chunk.count, &body];
@@ -48,17 +48,24 @@ pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Resul
     if alive > 0 { Ok(()) } else { Err(ClusterError::RunLost(chunk.run.0)) }
 }
 
-/// Whether all arrivals of dead runs, and of this one, are judged. No dead run sends any more when this returns.
-pub(super) async fn are_judged(session: &Session, run: RunId) -> Result<bool, ClusterError> {
+/// Returns the runs that are dead. They send nothing any more: those that were just sending have ended.
+pub(super) async fn silent_runs(session: &mut Session) -> Result<Vec<RunId>, ClusterError> {
+    let doing = ClusterError::query("wait for the last arrivals of dead runs");
+    // The locks end at once: while they last, nobody takes the slots of these runs.
+    let transaction = session.begin().await?;
+    let statement = "SELECT id FROM run WHERE until <= clock_timestamp() ORDER BY id FOR UPDATE";
+    let rows = transaction.sql().query(statement, &[]).await.map_err(&doing)?;
+    rows.iter().map(|row| row.try_get(0).map(RunId)).collect::<Result<_, _>>().map_err(doing)
+}
+
+/// Whether all that these runs have sent is judged.
+pub(super) async fn are_judged(session: &Session, runs: &[RunId]) -> Result<bool, ClusterError> {
     let doing = ClusterError::query("look for arrivals that are not judged");
-    // Waits for those who are just sending.
-    let lock = "SELECT id FROM run WHERE until <= clock_timestamp() ORDER BY id FOR UPDATE";
-    session.client().query(lock, &[]).await.map_err(&doing)?;
-    let statement = "SELECT NOT EXISTS (SELECT FROM run CROSS JOIN LATERAL \
-                     (SELECT first + n AS next FROM arrival WHERE run = run.id ORDER BY first DESC LIMIT 1) AS last \
-                     WHERE (run.id = $1 OR run.until <= clock_timestamp()) \
-                       AND last.next > coalesce((SELECT (taken ->> run.id::text)::bigint FROM crawl), 0))";
-    let row = session.client().query_one(statement, &[&run.0]).await.map_err(&doing)?;
+    let runs: Vec<i32> = runs.iter().map(|run| run.0).collect();
+    let statement = "SELECT NOT EXISTS (SELECT FROM unnest($1::int[]) AS sender (run) CROSS JOIN LATERAL \
+                     (SELECT first + n AS next FROM arrival WHERE run = sender.run ORDER BY first DESC LIMIT 1) AS last \
+                     WHERE last.next > coalesce((SELECT (taken ->> sender.run::text)::bigint FROM crawl), 0))";
+    let row = session.client().query_one(statement, &[&runs]).await.map_err(&doing)?;
     row.try_get(0).map_err(doing)
 }
 

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::arrivals::are_judged;
+use super::arrivals::{are_judged, silent_runs};
 use super::cluster_decider::ClusterDecider;
 use super::connection::Connector;
 use super::crawl_log::CrawlLog;
@@ -230,7 +230,9 @@ impl CrawlWorker {
         // What the generation before had left of its grants is not this one's.
         return_pages(&mut session, run).await?;
         // What others have sent for these slots before they were lost is judged first: then it is known what is open.
-        while !are_judged(&session, run).await? {
+        let mut senders = silent_runs(&mut session).await?;
+        senders.push(run);
+        while !are_judged(&session, &senders).await? {
             if self.runner.status().borrow().run != Some(run) {
                 return Err(ClusterError::RunLost(run.0));
             }

@@ -153,7 +153,7 @@ pub async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>)
         }
         for turn in turns {
             let names: Vec<(RunId, i64)> = order.by_ref().take(turn.count as usize).collect();
-            let pages = names.iter().map(|(run, number)| sent[run][*number as usize].clone()).collect();
+            let pages: Vec<PageInput> = names.iter().map(|(run, number)| sent[run][*number as usize].clone()).collect();
             let answers = decider.decide_turn(pages).unwrap();
             verdicts.extend(names.into_iter().zip(answers.iter().map(|answer| answer.verdict)));
             last = turn.number;

@@ -177,8 +177,10 @@ async fn pages_of_killed_workers_are_completed_replaced_or_withdrawn() {
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn completing_what_was_not_judged_is_noticed() {
     let mut found = (0, 0);
-    for round in 0..4 {
-        let Left { check, .. } = crawl(&format!("not_judged_{round}"), "turn", 2, 100 + round, true).await;
+    for round in 0..6 {
+        let times = 3 + round as usize % 3;
+        let Left { check, .. } = crawl(&format!("not_judged_{round}"), "turn", times, 2 + round, true).await;
+        eprintln!("turn:{times}, {} of another body, {} without outcome", check.changed, check.uncompleted);
         found = (found.0 + check.changed, found.1 + check.uncompleted);
         assert_eq!(check.is_sound(), check.changed == 0, "{check:?}");
         if found.0 > 0 && found.1 > 0 {

@@ -123,8 +123,12 @@ async fn live(worker: u64, until: Instant) {
                 tokio::time::sleep(ttl * 2).await;
             }
             let count = 1 + random.below(5) as i32;
-            send_arrivals(&mut session, &chunk(run.id(), next, count)).await.unwrap();
-            next += i64::from(count);
+            match send_arrivals(&mut session, &chunk(run.id(), next, count)).await {
+                Ok(()) => next += i64::from(count),
+                // A dead run sends nothing.
+                Err(ClusterError::RunLost(_)) => break,
+                Err(error) => panic!("{error:?}"),
+            }
             if judge.is_none() {
                 judge = match Judge::take(&mut session, run.id()).await {
                     Ok(judge) => judge,
