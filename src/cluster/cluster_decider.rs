@@ -34,14 +34,14 @@ pub(super) struct ClusterDecider {
 /// What becomes of a page.
 enum Prepared {
     /// It was judged before with this content.
-    Judged(Judged),
+    Judged(Box<Judged>),
     /// It is to be judged, and may replace the page of this name.
     Send(Box<ArrivingPage>, Option<PageId>),
 }
 
 /// A page whose decision is waited for.
 enum Awaited {
-    Judged(Judged),
+    Judged(Box<Judged>),
     /// The name by which a page was sent, that of the page that it replaces, and who tells the decision.
     Sent(PageId, Option<PageId>, oneshot::Receiver<PageDecision>),
 }
@@ -57,7 +57,7 @@ impl ClusterDecider {
             let (before, verdict) = self.judged_page(sequence)?;
             if is_same_content(&before.input, &input) || completes_changed_pages() {
                 self.open.complete(name);
-                return Ok(Prepared::Judged(decision(name, sequence, verdict)));
+                return Ok(Prepared::Judged(Box::new(decision(name, sequence, verdict))));
             }
             replaced = Some(name);
             input.page = fetched_again(name);
@@ -79,7 +79,7 @@ impl ClusterDecider {
 
     fn end(&mut self, awaited: Awaited) -> Result<Judged, SharingError> {
         let (name, replaced, decision_on) = match awaited {
-            Awaited::Judged(judged) => return Ok(judged),
+            Awaited::Judged(judged) => return Ok(*judged),
             Awaited::Sent(name, replaced, decision) => (name, replaced, decision),
         };
         let lost = ClusterError::RunLost(self.run.0);

@@ -78,7 +78,7 @@ struct ArrivedPage {
 /// An arrival as the database holds it.
 #[derive(Serialize, Deserialize)]
 enum Arrived {
-    Page(ArrivedPage),
+    Page(Box<ArrivedPage>),
     Withdrawal(Sequence),
 }
 
@@ -169,7 +169,7 @@ pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
         replaces: *replaces,
     };
     let arrived = |arriving: &Arriving| match arriving {
-        Arriving::Page(page) => Arrived::Page(arrived_page(page)),
+        Arriving::Page(page) => Arrived::Page(Box::new(arrived_page(page))),
         Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
     };
     encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
@@ -203,7 +203,7 @@ pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
         replaces: page.replaces,
     };
     let arriving = |arrived| match arrived {
-        Arrived::Page(page) => arriving_page(page).into(),
+        Arrived::Page(page) => arriving_page(*page).into(),
         Arrived::Withdrawal(page) => Arriving::Withdrawal(page),
     };
     Ok(arrived.into_iter().map(arriving).collect())
