@@ -19,7 +19,7 @@ async fn main() -> Result<(), ClusterError> {
     let session = Connector::new(ServerAddress::from_argument(address)?).connect().await?;
     let crawl = open(&session, &name).await?;
     let began = Instant::now();
-    let Replay { turns, pages, differing } =
+    let Replay { turns, pages, differing, .. } =
         replay(&session, Options { mode: Mode::Best, ..Options::of(Detector::Mwo) }).await?;
     let seconds = began.elapsed().as_secs_f64();
     let statement = "SELECT sum(pg_total_relation_size(oid))::float8 FROM pg_class \
