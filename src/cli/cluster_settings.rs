@@ -6,10 +6,9 @@ use crate::cli::config::schema;
 use crate::cli::config::schema::is_of_the_crawl;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
-use crate::cli::config::value_enums::{EngineKind, FilterKind, MatchKind};
 use crate::cli::errors::{CliError, exit};
 use crate::cli::seeds::{Seed, Seeds};
-use crate::model::{CanonicalUrl, Detector};
+use crate::model::CanonicalUrl;
 
 /// Returns the settings of the crawl and its seeds, for the database.
 pub(super) fn of_crawl(settings: &Settings, seeds: &Seeds) -> Value {
@@ -30,7 +29,7 @@ pub(super) fn given_by_crawl(stored: &Value, name: &str) -> Vec<GivenValue> {
     let settings = stored["settings"].as_object().into_iter().flatten();
     let given = settings.filter_map(|(key, value)| {
         let source = Source::File(format!("the crawl '{name}'"), 0);
-        Some(GivenValue { key: schema::find(key)?, texts: texts(value), source })
+        Some(GivenValue::from_json(schema::find(key)?, value, source))
     });
     given.collect()
 }
@@ -45,40 +44,4 @@ pub(super) fn seeds_of_crawl(stored: &Value, name: &str) -> Result<Seeds, CliErr
     let seeds: Option<Vec<Seed>> = stored["seeds"].as_array().into_iter().flatten().map(seed).collect();
     let damaged = || CliError::new(exit::CORRUPT, format!("the crawl '{name}' has a seed that is no URL"));
     Ok(Seeds { seeds: seeds.ok_or_else(damaged)?, ..Seeds::default() })
-}
-
-/// Refuses settings that a crawl of several processes cannot keep.
-pub(super) fn refuse_undividable(settings: &Settings, is_recrawl: bool) -> Result<(), CliError> {
-    let of = |key: &str| settings.source(key).to_string();
-    let refused = if is_recrawl {
-        Some(("--recrawl".to_owned(), "crawl again with one process, or into another crawl (--cluster-name)"))
-    } else if settings.engine == EngineKind::Spider {
-        Some((of("engine"), "the engine spider chooses URLs by itself: leave it out"))
-    } else if !settings.dedup.against.is_empty() {
-        Some((of("dedup.against"), "compare with earlier crawls by ndcrawl dedup --against"))
-    } else if !settings.focus.terms.is_empty() {
-        Some((of("focus.terms"), "a topic is learned by one process: crawl without --cluster, or without a focus"))
-    } else if settings.dedup.detector != Detector::Mwo {
-        Some((of("dedup.detector"), "only mwo compares each pair of pages by itself: leave the flag out"))
-    } else if settings.dedup.filter != FilterKind::Exact {
-        Some((of("dedup.filter"), "only the exact index finds all matches: leave the flag out"))
-    } else if settings.is_given("dedup.matching") && settings.dedup.matching == MatchKind::Any {
-        Some((of("dedup.matching"), "the first match found depends on the order of insertion: use --matching best"))
-    } else {
-        None
-    };
-    match refused {
-        Some((what, instead)) => {
-            Err(CliError::usage(format!("--cluster: {what} cannot be shared by several processes")).with_hint(instead))
-        }
-        None => Ok(()),
-    }
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::String(text) => vec![text.clone()],
-        other => vec![other.to_string()],
-    }
 }

@@ -29,6 +29,8 @@ mod commands;
 pub mod config;
 mod cookie_file;
 mod dashboard;
+#[cfg(feature = "cluster")]
+mod dividable;
 pub mod errors;
 pub mod eval_text;
 pub mod format;

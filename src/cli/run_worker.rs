@@ -15,6 +15,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::cookie_file;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
+use crate::cli::dividable::dividable;
 use crate::cli::errors::{CliError, cluster_error, crawl_error, exit};
 use crate::cli::format::{counted, thousands};
 use crate::cli::host::Host;
@@ -32,7 +33,6 @@ use crate::cluster::{
     RunDescription, RunnerSettings, WorkerSettings, crawl_totals,
 };
 use crate::crawl::{Crawl, CrawlError, CrawlSetup};
-use crate::detect::{self, Settling};
 use crate::pipeline::{PipelineError, Stop};
 use crate::store::Identity;
 
@@ -59,12 +59,6 @@ pub(super) fn shared_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSe
     #[cfg(not(feature = "browser"))]
     setup::reject_headless(settings)?;
     Ok(setup)
-}
-
-/// Returns the options of a detector whose pieces are on several processes: the best match is named, and what is learned
-/// counts from the end of a turn on.
-pub(super) fn dividable(options: detect::Options) -> detect::Options {
-    detect::Options { settling: Settling::AtMarks, mode: detect::Mode::Best, ..options }
 }
 
 /// Works on a crawl until it is over or a signal comes. Prints what all workers have done. Returns the exit code.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::Value;
 
 use crate::cli::config::merge;
 use crate::cli::config::schema;
@@ -36,17 +35,9 @@ pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
     let given = settings.filter(|(name, _)| TABLES.iter().any(|table| name.starts_with(table)));
     let given = given.filter_map(|(name, value)| {
         let source = Source::File(path.display().to_string(), 0);
-        Some(GivenValue { key: schema::find(name)?, texts: texts(value), source })
+        Some(GivenValue::from_json(schema::find(name)?, value, source))
     });
     merge::merge(given.collect()).map_err(|error| CliError::new(exit::CORRUPT, error.message))
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::String(text) => vec![text.clone()],
-        other => vec![other.to_string()],
-    }
 }
 
 #[cfg(test)]

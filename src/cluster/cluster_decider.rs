@@ -4,11 +4,12 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::crawl_session::CrawlSession;
+use super::end_of_crawl::finish_if_over;
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::named_page::{judged_page, named_page};
 use super::open_pages::{OpenPages, fetched_again, is_same_content};
-use super::page_grants::{finish_if_over, grant_pages, return_pages};
+use super::page_grants::{grant_pages, return_pages};
 use super::run_status::PageDecision;
 use super::test_point::{completes_changed_pages, test_point};
 use super::turn_body::{ArrivingPage, PageFacts};

@@ -22,7 +22,7 @@
 //! | `open_pages` | What becomes of pages that were judged for a process that was lost? |
 //! | `slot_log`, `slot_entry`, `slot_encoder`, `slot_restore`, `slot_counts` | How is the log of a slot written and read back? |
 //! | `mail` | How do links get to the slots of their URLs? |
-//! | `page_grants`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
+//! | `page_grants`, `end_of_crawl`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
 //! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts` | How does a process crawl its slots? |
 //! | `gather` | How does a crawl become an ordinary folder? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
@@ -48,6 +48,7 @@ mod crawl_session;
 mod crawl_totals;
 mod crawl_worker;
 mod decision_times;
+mod end_of_crawl;
 mod error;
 mod gather;
 mod greeting;

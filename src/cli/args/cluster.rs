@@ -1,15 +1,14 @@
 //! The arguments of `cluster init`, `cluster stop` and `cluster drop`.
 
-use std::num::{NonZeroU16, NonZeroUsize};
-use std::time::Duration;
+use std::num::NonZeroU16;
 
 use clap::{Args, Subcommand};
 
+use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
 use super::value_enums::{KeptChoice, VerdictChoice};
-use crate::cli::config::units::parse_duration;
 
 /// The commands under `cluster`.
 #[derive(Debug, Subcommand)]
@@ -89,15 +88,6 @@ pub struct SharedDedupFlags {
     /// file that names the inputs, one a line
     #[arg(long, value_name = "URL", help_heading = "Cluster")]
     pub cluster: Option<String>,
-    /// With --cluster: the name of the crawl in the database
-    #[arg(long, value_name = "NAME", default_value = "crawl", requires = "cluster", help_heading = "Cluster")]
-    pub cluster_name: String,
-    /// With --cluster: start N workers on this machine
-    #[arg(long, value_name = "N", default_value = "1", requires = "cluster", help_heading = "Cluster")]
-    pub workers: NonZeroUsize,
-    /// With --cluster: parts into which the index is divided among workers
-    #[arg(long, value_name = "N", default_value = "64", requires = "cluster", help_heading = "Cluster")]
-    pub slots: NonZeroU16,
     /// With --cluster: pages that are decided together; verdicts depend on it
     #[arg(
         long,
@@ -108,30 +98,21 @@ pub struct SharedDedupFlags {
         help_heading = "Cluster"
     )]
     pub turn: u16,
-    /// With --cluster: how long the inputs of a worker that is gone wait for another one
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "10s",
-        value_parser = parse_duration,
-        requires = "cluster",
-        help_heading = "Cluster"
-    )]
-    pub lease: Duration,
-    /// With --cluster: accept a server without a synchronous standby; a lost disk then loses the crawl
-    #[arg(long, requires = "cluster", help_heading = "Cluster")]
-    pub one_copy: bool,
     /// With --cluster: format of the kept pages, jsonl unless given; all workers must have the same
     #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
     pub kept: Option<KeptChoice>,
     /// With --cluster: format of the verdicts; parquet with --kept parquet, else jsonl
     #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
     pub verdicts: Option<VerdictChoice>,
+    /// What goes with `--cluster`.
+    #[command(flatten)]
+    pub cluster_flags: ClusterFlags,
 }
 
 impl SharedDedupFlags {
     /// Returns what is fixed when the crawl is made.
     pub fn shape(&self) -> ClusterShape {
-        ClusterShape { slots: self.slots, turn: self.turn, one_copy: self.one_copy }
+        let ClusterFlags { slots, one_copy, .. } = self.cluster_flags;
+        ClusterShape { slots, turn: self.turn, one_copy }
     }
 }

@@ -1,4 +1,4 @@
-//! The flags of a crawl that several processes share.
+//! The flags of crawls and of `dedup` runs that several processes share.
 
 use std::num::{NonZeroU16, NonZeroUsize};
 use std::time::Duration;
@@ -7,16 +7,9 @@ use clap::Args;
 
 use crate::cli::config::units::parse_duration;
 
-/// The flags of a crawl that several processes share.
+/// What `--cluster` of a crawl and of `dedup` have in common.
 #[derive(Clone, Debug, Args)]
 pub struct ClusterFlags {
-    /// Share the crawl with other workers over PostgreSQL, as postgres://USER@HOST,HOST/DATABASE
-    ///
-    /// The first worker makes the crawl, others with the same settings join it.
-    /// Without it, this process crawls alone.
-    /// Example: --cluster postgres://crawler@db1,db2/crawls
-    #[arg(verbatim_doc_comment, long, value_name = "URL", help_heading = "Cluster")]
-    pub cluster: Option<String>,
     /// With --cluster: the name of the crawl in the database
     ///
     /// Letters, digits and _, so that one database may hold several crawls.
@@ -43,7 +36,7 @@ pub struct ClusterFlags {
         help_heading = "Cluster"
     )]
     pub workers: NonZeroUsize,
-    /// With --cluster: the parts into which hosts are divided; at least the number of workers, fixed for the crawl
+    /// With --cluster: the parts into which hosts and the index are divided; at least the number of workers, fixed for the crawl
     ///
     /// 64 parts are even enough for a dozen workers.
     /// Example: --slots 256
@@ -56,7 +49,7 @@ pub struct ClusterFlags {
         help_heading = "Cluster"
     )]
     pub slots: NonZeroU16,
-    /// With --cluster: how long a worker lives without an answer of the database; then others take its hosts
+    /// With --cluster: how long a worker lives without an answer of the database; then others take its part
     ///
     /// 10s, so that a short trouble of the network costs nothing.
     /// Example: --lease 30s

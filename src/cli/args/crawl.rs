@@ -24,10 +24,18 @@ pub struct CrawlArguments {
     /// Configuration files.
     #[command(flatten)]
     pub config: ConfigSource,
-    /// Flags of a crawl that several processes share.
+    /// Share the crawl with other workers over PostgreSQL, as postgres://USER@HOST,HOST/DATABASE
+    ///
+    /// The first worker makes the crawl, others with the same settings join it.
+    /// Without it, this process crawls alone.
+    /// Example: --cluster postgres://crawler@db1,db2/crawls
+    #[cfg(feature = "cluster")]
+    #[arg(verbatim_doc_comment, long, value_name = "URL", help_heading = "Cluster")]
+    pub cluster: Option<String>,
+    /// What goes with `--cluster`.
     #[cfg(feature = "cluster")]
     #[command(flatten)]
-    pub cluster: ClusterFlags,
+    pub cluster_flags: ClusterFlags,
     /// Flags of this run only.
     #[command(flatten)]
     pub run: RunFlags,

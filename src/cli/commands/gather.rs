@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::cli::args::GatherArguments;
+use crate::cli::cluster_access::{connector, crawl_name};
 use crate::cli::cluster_settings::{given_by_crawl, seeds_of_crawl};
 use crate::cli::config::merge;
 use crate::cli::config::settings::Settings;
@@ -16,7 +17,7 @@ use crate::cli::run_worker::shared_setup;
 use crate::cli::setup;
 use crate::cli::startup::settings_with_log;
 use crate::cli::terminal::{print, write_stderr};
-use crate::cluster::{ClusterError, Connector, CrawlName, CrawlRow, CrawlState, Gathered, ServerAddress, gather, open};
+use crate::cluster::{CrawlRow, CrawlState, Gathered, gather, open};
 use crate::crawl::finish_folder;
 use crate::model::Mailed;
 use crate::store::{Identity, Store};
@@ -24,14 +25,12 @@ use crate::store::{Identity, Store};
 /// Gathers, and returns the exit code.
 pub(super) fn run(arguments: &GatherArguments) -> Result<u8, CliError> {
     settings_with_log(arguments.verbosity.given().into_iter().collect())?;
-    let address =
-        ServerAddress::from_argument(&arguments.cluster).map_err(ClusterError::from).map_err(cluster_error)?;
-    let name = CrawlName::parse(&arguments.cluster_name).map_err(ClusterError::from).map_err(cluster_error)?;
+    let (connector, name) = (connector(&arguments.cluster)?, crawl_name(&arguments.cluster_name)?);
     expect_new(&arguments.out)?;
     let partial = partial_folder(&arguments.out)?;
     let runtime = runtime()?;
     let (row, gathered) = runtime.block_on(async {
-        let session = Connector::new(address).connect().await.map_err(cluster_error)?;
+        let session = connector.connect().await.map_err(cluster_error)?;
         let row = open(&session, &name).await.map_err(cluster_error)?;
         let mut folder = NewFolder::make(&row, &partial)?;
         let told = |pages: u64| {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::cli::config::schema::Key;
 
 /// The source of a value, as errors and `config show` name it.
@@ -38,4 +40,19 @@ pub struct GivenValue {
     pub texts: Vec<String>,
     /// The source.
     pub source: Source,
+}
+
+impl GivenValue {
+    /// Returns a value that was kept as JSON.
+    pub fn from_json(key: &'static Key, value: &Value, source: Source) -> Self {
+        Self { key, texts: texts(value), source }
+    }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::String(text) => vec![text.clone()],
+        other => vec![other.to_string()],
+    }
 }

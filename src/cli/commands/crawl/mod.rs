@@ -35,7 +35,7 @@ pub(super) fn run_command(arguments: &CrawlArguments, host: &Host) -> Result<u8,
         seeds.require_one()?;
     }
     #[cfg(feature = "cluster")]
-    if let Some(address) = arguments.cluster.cluster.as_deref().filter(|_| !arguments.run.dry_run) {
+    if let Some(address) = arguments.cluster.as_deref().filter(|_| !arguments.run.dry_run) {
         seeds.require_one()?;
         log::begin(&settings)?;
         return shared::run(address, arguments, settings, &seeds, host);

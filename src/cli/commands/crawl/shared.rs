@@ -3,15 +3,17 @@
 use std::num::NonZeroU16;
 
 use crate::cli::args::CrawlArguments;
-use crate::cli::cluster_settings::{of_crawl, refuse_undividable};
+use crate::cli::cluster_access::{connector, crawl_name};
+use crate::cli::cluster_settings::of_crawl;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
+use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error};
 use crate::cli::host::Host;
 use crate::cli::run_crawl::runtime;
 use crate::cli::run_worker::{self, Helper, SharedCrawl, shared_setup, worker_folder};
 use crate::cli::seeds::Seeds;
-use crate::cluster::{ClusterError, Connector, CrawlName, CrawlPlan, ServerAddress, connect_checked, init};
+use crate::cluster::{CrawlPlan, connect_checked, init};
 
 /// Most pages of a turn.
 const TURN_PAGES: i32 = 256;
@@ -24,10 +26,9 @@ pub(super) fn run(
     seeds: &Seeds,
     host: &Host,
 ) -> Result<u8, CliError> {
-    let flags = &arguments.cluster;
-    refuse_undividable(&settings, arguments.run.recrawl)?;
-    let address_of = ServerAddress::from_argument(address).map_err(ClusterError::from).map_err(cluster_error)?;
-    let name = CrawlName::parse(&flags.cluster_name).map_err(ClusterError::from).map_err(cluster_error)?;
+    let flags = &arguments.cluster_flags;
+    refuse_undividable_crawl(&settings, arguments.run.recrawl)?;
+    let (connector, name) = (connector(address)?, crawl_name(&flags.cluster_name)?);
     // No worker may be without a slot.
     let slots = flags
         .slots
@@ -40,7 +41,7 @@ pub(super) fn run(
         turn_pages: TURN_PAGES,
         one_copy: flags.one_copy,
     };
-    let (connector, runtime) = (Connector::new(address_of), runtime()?);
+    let runtime = runtime()?;
     let row = runtime.block_on(async {
         let mut session = connect_checked(&connector, flags.one_copy).await?;
         init(&mut session, &plan).await

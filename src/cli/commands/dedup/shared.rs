@@ -36,13 +36,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Works on the inputs of the manifest at this address. Returns the exit code.
 pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
     let names = manifest(arguments)?;
-    let shared = &arguments.shared;
-    if host.is_embedded() && shared.workers.get() > 1 {
+    let flags = &arguments.shared.cluster_flags;
+    if host.is_embedded() && flags.workers.get() > 1 {
         return Err(CliError::usage(
             "--workers starts this program, which is embedded here: start each worker by itself",
         ));
     }
-    let plan = plan(settings, &shared.cluster_name, &shared.shape())?;
+    let plan = plan(settings, &flags.cluster_name, &arguments.shared.shape())?;
     let reader = reader(settings, arguments, plan.name.text())?;
     let PreparedOutput { place, output, _scratch } = prepare_output(&settings.out.dir, arguments)?;
     let (connector, runtime, began) = (connector(address)?, runtime()?, Instant::now());
@@ -53,11 +53,11 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         Ok::<_, ClusterError>(crawl)
     });
     let crawl = crawl.map_err(cluster_error)?;
-    let helpers = (2..=shared.workers.get()).map(Helper::start).collect::<Result<Vec<_>, _>>()?;
+    let helpers = (2..=flags.workers.get()).map(Helper::start).collect::<Result<Vec<_>, _>>()?;
     let runner = RunnerSettings {
         description: description(&place),
         options: detector(settings),
-        ttl: shared.lease,
+        ttl: flags.lease,
         patience: PATIENCE,
         gives_back_at_once: true,
     };

@@ -1,0 +1,59 @@
+//! Which settings several processes can keep together: the others are refused, with what to do instead.
+
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::{EngineKind, FilterKind, MatchKind};
+use crate::cli::errors::CliError;
+use crate::detect::{self, Settling};
+use crate::model::Detector;
+
+/// What cannot be shared, and what to do instead.
+type Refused = (String, &'static str);
+
+/// Refuses settings that a crawl of several processes cannot keep.
+pub(super) fn refuse_undividable_crawl(settings: &Settings, is_recrawl: bool) -> Result<(), CliError> {
+    let of = |key: &str| settings.source(key).to_string();
+    let refused = if is_recrawl {
+        Some(("--recrawl".to_owned(), "crawl again with one process, or into another crawl (--cluster-name)"))
+    } else if settings.engine == EngineKind::Spider {
+        Some((of("engine"), "the engine spider chooses URLs by itself: leave it out"))
+    } else if !settings.dedup.against.is_empty() {
+        Some((of("dedup.against"), "compare with earlier crawls by ndcrawl dedup --against"))
+    } else if !settings.focus.terms.is_empty() {
+        Some((of("focus.terms"), "a topic is learned by one process: crawl without --cluster, or without a focus"))
+    } else {
+        undividable_decisions(settings)
+    };
+    told(refused)
+}
+
+/// Refuses settings that a `dedup` run of several workers cannot keep.
+pub(super) fn refuse_undividable_dedup(settings: &Settings) -> Result<(), CliError> {
+    let against = || (settings.source("dedup.against").to_string(), "give the earlier pages as the first manifest");
+    let refused = (!settings.dedup.against.is_empty()).then(against);
+    told(refused.or_else(|| undividable_decisions(settings)))
+}
+
+/// Returns the options of a detector whose pieces are on several processes: the best match is named, and what is learned
+/// counts from the end of a turn on.
+pub(super) fn dividable(options: detect::Options) -> detect::Options {
+    detect::Options { settling: Settling::AtMarks, mode: detect::Mode::Best, ..options }
+}
+
+/// Finds settings whose verdicts would depend on how the index is divided.
+fn undividable_decisions(settings: &Settings) -> Option<Refused> {
+    let of = |key: &str| settings.source(key).to_string();
+    if settings.dedup.detector != Detector::Mwo {
+        Some((of("dedup.detector"), "only mwo compares each pair of pages by itself: leave the flag out"))
+    } else if settings.dedup.filter != FilterKind::Exact {
+        Some((of("dedup.filter"), "only the exact index finds all matches: leave the flag out"))
+    } else if settings.is_given("dedup.matching") && settings.dedup.matching == MatchKind::Any {
+        Some((of("dedup.matching"), "the first match found depends on the order of insertion: use --matching best"))
+    } else {
+        None
+    }
+}
+
+fn told(refused: Option<Refused>) -> Result<(), CliError> {
+    let Some((what, instead)) = refused else { return Ok(()) };
+    Err(CliError::usage(format!("--cluster: {what} cannot be shared by several processes")).with_hint(instead))
+}
