@@ -2,26 +2,59 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::config::merge;
 use crate::cli::config::schema;
 use crate::cli::config::schema::is_of_the_crawl;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::{CliError, exit};
 use crate::cli::seeds::{Seed, Seeds};
+use crate::cluster::{CrawlRow, MOVED};
 use crate::model::CanonicalUrl;
 
 /// Returns the settings of the crawl and its seeds, for the database.
 pub(super) fn of_crawl(settings: &Settings, seeds: &Seeds) -> Value {
-    let shared: Map<String, Value> = schema::all()
-        .filter(|key| is_of_the_crawl(key.name))
-        .map(|key| (key.stored_name().to_owned(), key.show_stored(settings)))
-        .collect();
     let seeds: Vec<Value> = seeds
         .seeds
         .iter()
         .map(|Seed { url, fallback, .. }| json!([url.as_str(), fallback.as_ref().map(CanonicalUrl::as_str)]))
         .collect();
-    json!({ "settings": shared, "seeds": seeds })
+    json!({ "settings": shared_settings(settings), "seeds": seeds })
+}
+
+/// Returns the settings of the crawl of a folder and its seeds, for the database. The folder has decided `pages` pages.
+/// `names_any`: they name any of several matches, and not the best one.
+pub(super) fn of_moved(settings: &Settings, seeds: &Seeds, pages: u32, names_any: bool) -> Value {
+    let mut shared = of_crawl(settings, seeds);
+    shared[MOVED] = json!({ "pages": pages, "names_any": names_any });
+    shared
+}
+
+/// Returns how many pages of a crawl name any of several matches: those of a folder that was moved.
+pub(super) fn pages_that_name_any(row: &CrawlRow) -> u32 {
+    let moved = &row.plan.settings[MOVED];
+    let pages = moved["pages"].as_u64().filter(|_| moved["names_any"] == true).unwrap_or(0);
+    u32::try_from(pages).unwrap_or(u32::MAX)
+}
+
+/// Returns the settings of a `dedup` run, for the database.
+pub(super) fn of_dedup(settings: &Settings) -> Value {
+    json!({ "command": "dedup", "settings": shared_settings(settings) })
+}
+
+/// Refuses a `dedup` run in the place of a crawl.
+pub(super) fn expect_crawl(row: &CrawlRow) -> Result<(), CliError> {
+    if row.plan.settings["command"] != "dedup" {
+        return Ok(());
+    }
+    let name = row.plan.name.text();
+    let error = CliError::usage(format!("'{name}' is a run of dedup, not a crawl"));
+    Err(error.with_hint("its workers are ndcrawl dedup --cluster URL MANIFEST, and its output is where they write it"))
+}
+
+fn shared_settings(settings: &Settings) -> Map<String, Value> {
+    let shared = schema::all().filter(|key| is_of_the_crawl(key.name));
+    shared.map(|key| (key.stored_name().to_owned(), key.show_stored(settings))).collect()
 }
 
 /// Returns the values that a crawl in the database sets. `name` is the crawl's.
@@ -32,6 +65,12 @@ pub(super) fn given_by_crawl(stored: &Value, name: &str) -> Vec<GivenValue> {
         Some(GivenValue::from_json(schema::find(key)?, value, source))
     });
     given.collect()
+}
+
+/// Returns the settings of a crawl in the database. Those of a machine have their defaults.
+pub(super) fn settings_of(row: &CrawlRow) -> Result<Settings, CliError> {
+    merge::merge(given_by_crawl(&row.plan.settings, row.plan.name.text()))
+        .map_err(|error| CliError::new(exit::CORRUPT, error.message))
 }
 
 /// Returns the seeds of a crawl in the database.

@@ -115,9 +115,10 @@ pub(super) fn opening_error(error: store::Error) -> CliError {
 pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
     let code = match &error {
         store::Error::InUse { .. } => exit::IN_USE,
-        store::Error::NotEmpty { .. } | store::Error::Format { .. } | store::Error::Rendering { .. } => {
-            exit::NOT_RESUMABLE
-        }
+        store::Error::NotEmpty { .. }
+        | store::Error::Format { .. }
+        | store::Error::Rendering { .. }
+        | store::Error::Moved { .. } => exit::NOT_RESUMABLE,
         store::Error::Corrupt { .. } | store::Error::Rebuilding { .. } => exit::CORRUPT,
         store::Error::DiskFull { .. } => exit::DISK_FULL,
         store::Error::NotACrawl { .. } => exit::USAGE,

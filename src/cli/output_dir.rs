@@ -17,11 +17,11 @@ use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal::write_stderr;
 use crate::model::{CanonicalUrl, Normalizer};
 use crate::pipeline::ReferenceCrawls;
-use crate::store::{self, EARLIER, Generation, REBUILDING};
+use crate::store::{self, EARLIER, Generation, MOVED, REBUILDING};
 
 /// Everything that a run writes and a fresh start deletes. Other entries of a folder belong to the user, but for the
 /// rests of hosts, which outlive every crawl.
-const OURS: [&str; 16] = [
+const OURS: [&str; 17] = [
     "crawl.json",
     "status.json",
     "pages.jsonl",
@@ -38,6 +38,7 @@ const OURS: [&str; 16] = [
     EARLIER,
     rule_file::FILE,
     REBUILDING,
+    MOVED,
 ];
 
 /// Prepares the folder for the flags.

@@ -108,6 +108,7 @@ fn state_word(state: CrawlState, signalled: Option<u8>) -> &'static str {
         CrawlState::Stopped => "stopped",
         CrawlState::Running if signalled.is_some() => "left by this worker",
         CrawlState::Running => "running",
+        CrawlState::Moving => "being moved",
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-
 use crate::cli::config::merge;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
@@ -25,6 +24,19 @@ pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
 
 /// Like [`settings`], even if the store of the folder is incomplete.
 pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
+    read(folder, |name| TABLES.iter().any(|table| name.starts_with(table)))
+}
+
+/// Returns all settings of the crawl in this folder that several processes would share, but for which of several matches
+/// is named: processes name the best one.
+#[cfg(feature = "cluster")]
+pub(super) fn of_crawl(folder: &Path) -> Result<Settings, CliError> {
+    expect_whole(folder)?;
+    read(folder, |name| schema::is_of_the_crawl(name) && name != "dedup.matching")
+}
+
+/// Reads the settings whose names are wanted.
+fn read(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Settings, CliError> {
     let path = folder.join("crawl.json");
     let file = store::read_json_file(&path).map_err(opening_error)?;
     let Some(file) = file else {
@@ -32,7 +44,7 @@ pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
             .with_hint("give the output folder of a crawl"));
     };
     let settings = file["settings"].as_object().into_iter().flatten();
-    let given = settings.filter(|(name, _)| TABLES.iter().any(|table| name.starts_with(table)));
+    let given = settings.filter(|(name, _)| is_wanted(name));
     let given = given.filter_map(|(name, value)| {
         let source = Source::File(path.display().to_string(), 0);
         Some(GivenValue::from_json(schema::find(name)?, value, source))

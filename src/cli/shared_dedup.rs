@@ -1,9 +1,8 @@
 //! The plan of a `dedup` run that several workers share.
 
-use serde_json::json;
-
 use crate::cli::args::ClusterShape;
 use crate::cli::cluster_access::crawl_name;
+use crate::cli::cluster_settings::of_dedup;
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::{dividable, refuse_undividable_dedup};
 use crate::cli::errors::CliError;
@@ -30,7 +29,7 @@ pub(super) fn plan(settings: &Settings, name: &str, shape: &ClusterShape) -> Res
     let rendering = format!("{}, weights {:?}", renderer(settings)?.signature(), detector(settings).weights.0);
     Ok(CrawlPlan {
         name: crawl_name(name)?,
-        settings: json!({ "command": "dedup", "settings": settings.fingerprint() }),
+        settings: of_dedup(settings),
         rendering,
         slots: shape.slots,
         turn_pages: i32::from(shape.turn),

@@ -25,6 +25,11 @@ impl Connector {
         Self { greeter: Greeter::new(address) }
     }
 
+    /// Returns the servers, without a password.
+    pub fn servers(&self) -> String {
+        self.greeter.address.to_string()
+    }
+
     /// Opens a session with the server that takes writes. Asks each server once.
     pub async fn connect(&self) -> Result<Session, ClusterError> {
         let mut session = self.greeter.greet_each().await?;

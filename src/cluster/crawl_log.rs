@@ -68,7 +68,7 @@ impl SharedLog for CrawlLog {
 }
 
 /// Returns the fetched pages of an entry, as limits count them.
-fn pages_of(entry: &SlotEntry) -> i64 {
+pub(super) fn pages_of(entry: &SlotEntry) -> i64 {
     entry.outcomes.iter().filter(|outcome| outcome.kind.is_page()).count() as i64
 }
 

@@ -21,6 +21,7 @@ use super::error::ClusterError;
 use super::host_rests::lasting_rests;
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
+use super::moving::expect_moved;
 use super::open_pages::OpenPages;
 use super::page_grants::return_pages;
 use super::request_starts::RequestStarts;
@@ -35,7 +36,7 @@ use crate::crawl::SharedParts;
 use crate::detect::DeciderStats;
 use crate::model::{Batch, OwnSlots, PageId, Slot};
 use crate::pipeline::SharedRests;
-use crate::store::{Error as StoreError, Identity, Options as StoreOptions, Store};
+use crate::store::{Identity, Options as StoreOptions, Store};
 
 /// Time in which further changes of the slots are waited for.
 const SETTLES: Duration = Duration::from_millis(500);
@@ -111,6 +112,7 @@ impl CrawlWorker {
     /// If it cannot: see [`TurnRunner::start`].
     pub async fn start(connector: Connector, crawl: CrawlRow, settings: WorkerSettings) -> Result<Self, ClusterError> {
         let WorkerSettings { runner, folder, store, identity, limit } = settings;
+        expect_moved(&crawl)?;
         let runner = TurnRunner::start(connector.clone(), &crawl, runner).await?;
         let starts = RequestStarts::start(connector.clone(), crawl.plan.name.clone(), runner.clock());
         Ok(Self {
@@ -238,14 +240,13 @@ impl CrawlWorker {
             }
             tokio::time::sleep(LOOK).await;
         }
-        let failed = |error: StoreError| ClusterError::Folder(error.to_string());
         // Archives of all generations may be put together, and their records are named by it.
         let crawl = format!("{}/{}", self.identity.crawl, folder.file_name().unwrap_or_default().to_string_lossy());
         let identity = Identity { crawl, ..self.identity.clone() };
-        let (mut store, _) = Store::open(folder, self.store.clone(), &identity).map_err(failed)?;
+        let (mut store, _) = Store::open(folder, self.store.clone(), &identity).map_err(ClusterError::folder)?;
         let mut commit = |batch: Batch| {
             // Runs of other tasks go on meanwhile.
-            tokio::task::block_in_place(|| store.commit(batch)).map(drop).map_err(failed)
+            tokio::task::block_in_place(|| store.commit(batch)).map(drop).map_err(ClusterError::folder)
         };
         let mut reader = SlotLogReader::new(&session, own.slots()).await?;
         let (mut restore, mut completed) = (SlotRestore::new(own.clone()), HashSet::<PageId>::new());

@@ -85,6 +85,11 @@ impl ClusterError {
         move |source| Self::Query { doing, source }
     }
 
+    /// What has failed in a folder.
+    pub(super) fn folder(error: crate::store::Error) -> Self {
+        Self::Folder(error.to_string())
+    }
+
     /// Whether a process may begin anew with what the log has.
     pub fn ends_generation(&self) -> bool {
         matches!(self, Self::RunLost(_) | Self::SlotLost { .. } | Self::OtherLog(_) | Self::Unreplicated)

@@ -4,8 +4,9 @@
 //! new.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::archive_files::archive_files;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::holder::arriving_of;
@@ -21,7 +22,7 @@ use crate::model::{
     Batch, Digest, Discovery, Mailed, OwnSlots, PageId, PageInput, PageKind, PageLine, PageRow, Sequence, Slot,
     TermOrder, UrlId, UrlRow, UrlState, WarcLocation,
 };
-use crate::store::{Error as StoreError, Store};
+use crate::store::Store;
 
 /// Turns that are read at once.
 const AT_ONCE: i64 = 16;
@@ -80,30 +81,14 @@ struct Gathering<'a> {
 
 impl Gathering<'_> {
     async fn copy_archives(&mut self, session: &Session, places: &[PathBuf]) -> Result<(), ClusterError> {
-        let doing = ClusterError::query("list the archives");
-        let statement = "SELECT run.archive, file.folder, file.serial, file.name, file.bytes \
-                         FROM file JOIN run ON run.id = file.run WHERE bytes > 0 ORDER BY file.run, folder, serial";
-        for row in session.client().query(statement, &[]).await.map_err(&doing)? {
-            let (archive, folder): (String, String) =
-                (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-            let (serial, name): (i64, String) = (row.try_get(2).map_err(&doing)?, row.try_get(3).map_err(&doing)?);
-            let bytes: i64 = row.try_get(4).map_err(&doing)?;
-            let told = archive.split_once(':').map(|(_, path)| PathBuf::from(path));
-            let found = told.iter().chain(places).find_map(|place| existing(&place.join(&folder).join(&name)));
-            let Some(path) = found else {
-                let why = format!(
-                    "the archive {folder}/{name} of {archive} is not found: copy it to this machine and name its folder \
-                     with --archives"
-                );
-                return Err(ClusterError::Folder(why));
-            };
-            let file = name.rsplit('/').next().unwrap_or(&name);
+        for file in archive_files(session).await? {
+            let path = file.find(places)?;
+            let name = file.name.rsplit('/').next().unwrap_or(&file.name);
             let archive = self.store.archive();
-            let number = tokio::task::block_in_place(|| archive.import(&path, file, bytes.unsigned_abs()));
-            let number = number.map_err(failed)?;
+            let number = tokio::task::block_in_place(|| archive.import(&path, name, file.bytes));
+            let number = number.map_err(ClusterError::folder)?;
             let name = archive.file_name(number).unwrap_or_default();
-            let serial = u32::try_from(serial).unwrap_or(u32::MAX);
-            self.files.insert((folder, serial), (number, name));
+            self.files.insert((file.folder, file.serial), (number, name));
             self.gathered.files += 1;
         }
         Ok(())
@@ -252,7 +237,7 @@ impl Gathering<'_> {
     }
 
     fn commit(&mut self, batch: Batch) -> Result<(), ClusterError> {
-        tokio::task::block_in_place(|| self.store.commit(batch)).map(drop).map_err(failed)
+        tokio::task::block_in_place(|| self.store.commit(batch)).map(drop).map_err(ClusterError::folder)
     }
 }
 
@@ -299,14 +284,4 @@ fn uncompleted_row(url: UrlId, input: &crate::model::PageInput, fetched_at: Opti
 
 fn taken_pages((slot, entry): &mut (Slot, SlotEntry)) -> (Slot, String, Vec<PageRow>) {
     (*slot, entry.folder.clone(), std::mem::take(&mut entry.pages))
-}
-
-/// Returns the path of an archive file: with its final name, or as a killed worker has left it.
-fn existing(path: &Path) -> Option<PathBuf> {
-    let open = PathBuf::from(format!("{}.open", path.display()));
-    [path.to_owned(), open].into_iter().find(|path| path.is_file())
-}
-
-fn failed(error: StoreError) -> ClusterError {
-    ClusterError::Folder(error.to_string())
 }

@@ -24,9 +24,10 @@
 //! | `mail` | How do links get to the slots of their URLs? |
 //! | `page_grants`, `end_of_crawl`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
 //! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts` | How does a process crawl its slots? |
-//! | `gather` | How does a crawl become an ordinary folder? |
+//! | `gather`, `archive_files` | How does a crawl become an ordinary folder? |
+//! | `moving`, `moved_pages`, `moved_events` | How does a folder become a crawl of a cluster? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
-//! | `replay`, `verify`, `logged_lines` | Would one decider have decided the same, and what does the log tell of each page? |
+//! | `replay`, `verify`, `verify_archives`, `sample`, `logged_lines` | Would one process have decided the same, is each page in an archive, and what does the log tell of it? |
 //! | `inputs`, `manifest_order` | How do workers share the files of `dedup`, and in which order are these judged? |
 //! | `host_rests` | Until when must a host not be asked, whoever asks it next? |
 //! | `address_gaps` | When may the next request to an IP address start? |
@@ -38,6 +39,7 @@
 
 mod address;
 mod address_gaps;
+mod archive_files;
 mod arrival_sender;
 mod arrivals;
 mod cluster_decider;
@@ -61,6 +63,9 @@ mod lease_keeper;
 mod logged_lines;
 mod mail;
 mod manifest_order;
+mod moved_events;
+mod moved_pages;
+mod moving;
 mod named_page;
 mod open_pages;
 mod page_grants;
@@ -70,6 +75,7 @@ mod replay;
 mod request_starts;
 mod retry_pauses;
 mod run_status;
+mod sample;
 mod schema;
 mod sealed;
 mod server_check;
@@ -88,6 +94,7 @@ mod turn_log;
 mod turn_loop;
 mod turn_runner;
 mod verify;
+mod verify_archives;
 mod watched;
 
 pub use address::{AddressError, ServerAddress};
@@ -106,12 +113,14 @@ pub use inputs::{LeasedInput, all_sent, finish_input, input_reports, inputs_left
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
 pub use logged_lines::{LoggedLine, logged_lines};
+pub use moving::{Moved, begin_move, move_in};
 pub use named_page::{NamedPage, named_page};
 pub use page_grants::{grant_pages, return_pages};
 pub use refusal::Refusal;
-pub use replay::{Replay, replay};
+pub use replay::{Replay, ReplayOptions, replay};
 pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};
-pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, resume, stop};
+pub use sample::Sample;
+pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, MOVED, drop_crawl, init, open, resume, stop};
 pub use server_check::{ServerFacts, connect_checked};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;
@@ -124,4 +133,5 @@ pub use turn_log::{
 pub use turn_loop::ArrivalOrder;
 pub use turn_runner::{PageSubmitter, RunnerSettings, TurnRunner};
 pub use verify::{LogCheck, check_log};
+pub use verify_archives::{ArchiveCheck, check_archives};
 pub use watched::Watched;

@@ -80,4 +80,18 @@ pub enum Refusal {
     /// Two workers that would write the same files.
     #[error("another worker writes its archive to '{0}': give each worker a folder of its own with --archive")]
     ArchiveInUse(String),
+    /// A crawl that somebody has worked on.
+    #[error(
+        "the crawl '{0}' is there and has its own pages: move the folder into another one with --cluster-name NAME"
+    )]
+    HasWork(String),
+    /// A move that was interrupted, of another folder.
+    #[error("the folder {0} is being moved into this crawl: move that one again, or choose another --cluster-name")]
+    OtherFolder(String),
+    /// Another process moves a folder into the crawl.
+    #[error("another process moves a folder into the crawl '{0}': wait for it")]
+    Moving(String),
+    /// A move was interrupted.
+    #[error("a folder was moved into the crawl '{0}' in part only: run ndcrawl cluster move again, it goes on")]
+    HalfMoved(String),
 }

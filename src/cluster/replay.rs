@@ -1,11 +1,14 @@
-//! Decides all turns of a log once more, by one decider: it must give the verdicts that the cluster has given.
+//! Decides turns of a log once more, by one process: it must give the verdicts that the cluster has given.
 
-use crate::detect::{Decider, InMemory, Options, Settling};
+use crate::detect::{
+    DecidedTurn, Decider, InMemory, Learnt, Mode, Options, Piece, Settling, TurnAnswer, TurnInput, settle_turn,
+};
 use crate::model::{PageInput, Sequence};
 
 use super::connection::Session;
 use super::error::ClusterError;
 use super::holder::arriving_of;
+use super::sample::Sample;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
 
@@ -17,22 +20,43 @@ const AT_ONCE: i64 = 16;
 pub struct Replay {
     /// Turns.
     pub turns: u64,
-    /// Pages that were decided.
+    /// Pages that the cluster has decided.
     pub pages: u64,
+    /// Of these, pages that were decided once more.
+    pub checked: u64,
     /// Withdrawals: pages that were judged and could not be completed.
     pub withdrawn: u64,
-    /// Pages on which the one decider gives another verdict.
+    /// Pages on which the one process gives another verdict.
     pub differing: Vec<Sequence>,
+}
+
+/// How a log is replayed.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// The detector.
+    pub options: Options,
+    /// The first pages that name any of several matches, and not the best one: those of a folder that was moved.
+    pub name_any: u32,
+    /// The turns that are decided once more. Those of pages that name any match are so only if all are.
+    pub sample: Sample,
+}
+
+impl ReplayOptions {
+    /// All turns of a crawl that was in a cluster from its beginning.
+    pub fn all(options: Options) -> Self {
+        Self { options, name_any: 0, sample: Sample::ALL }
+    }
 }
 
 /// Replays the log of the crawl that the session uses.
 ///
-/// Cost: a decision for each page, in the memory of an index of all of them.
+/// Cost: a decision for each page, in the memory of an index of all of them. Of pages that are not in the sample, the
+/// comparisons are saved.
 ///
 /// # Errors
 /// [`ClusterError::Damaged`] if a turn or an arrival cannot be read.
-pub async fn replay(session: &Session, options: Options) -> Result<Replay, ClusterError> {
-    replay_with(session, options, |_| {}).await
+pub async fn replay(session: &Session, how: ReplayOptions) -> Result<Replay, ClusterError> {
+    replay_with(session, how, |_| {}).await
 }
 
 /// What a replay tells of a turn, in the order of the log.
@@ -46,10 +70,10 @@ pub(super) enum Replayed<'a> {
 /// As [`replay`]. Calls `told` with all that happens.
 pub(super) async fn replay_with(
     session: &Session,
-    options: Options,
+    how: ReplayOptions,
     mut told: impl FnMut(Replayed<'_>),
 ) -> Result<Replay, ClusterError> {
-    let mut decider: Decider<InMemory> = Decider::in_memory(Options { settling: Settling::AtMarks, ..options });
+    let mut process = Process::new(how)?;
     let (mut found, mut last) = (Replay::default(), 0);
     loop {
         let turns = turns_behind(session, last, AT_ONCE).await?;
@@ -60,10 +84,12 @@ pub(super) async fn replay_with(
             let verdicts = TurnVerdicts::read(&row.body)?;
             let arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
             let turn = verdicts.of(arrivals.clone())?;
-            let judged = decider.decide_turn(arrivals.turn)?;
-            for (answer, judged) in turn.answers.iter().zip(&judged) {
-                if answer != judged {
-                    found.differing.push(answer.sequence);
+            if let Some(again) = process.decide(row.number, arrivals.turn, &turn)? {
+                found.checked += turn.pages.len() as u64;
+                for (answer, again) in turn.answers.iter().zip(&again) {
+                    if answer != again {
+                        found.differing.push(answer.sequence);
+                    }
                 }
             }
             turn.withdrawn.iter().for_each(|page| told(Replayed::Withdrawn(*page)));
@@ -73,6 +99,52 @@ pub(super) async fn replay_with(
             found.turns += 1;
             found.pages += turn.pages.len() as u64;
             last = row.number;
+        }
+    }
+}
+
+/// The one process.
+enum Process {
+    /// Decides all turns, by its own verdicts alone.
+    Whole(Box<Decider<InMemory>>, ReplayOptions),
+    /// Decides the turns of a sample, each after those that the log has before it.
+    Sampling(Box<(Piece<InMemory>, Learnt)>, ReplayOptions),
+}
+
+impl Process {
+    fn new(how: ReplayOptions) -> Result<Self, ClusterError> {
+        let options = Options { settling: Settling::AtMarks, mode: Mode::Best, ..how.options.clone() };
+        if how.sample.is_all() {
+            return Ok(Self::Whole(Box::new(Decider::in_memory(options)), how));
+        }
+        let learnt = Learnt::new(options)?;
+        Ok(Self::Sampling(Box::new((Piece::new(&learnt, InMemory), learnt)), how))
+    }
+
+    /// Decides the next turn of the log, if it is to be decided.
+    fn decide(
+        &mut self,
+        number: i64,
+        arrivals: TurnInput,
+        turn: &DecidedTurn,
+    ) -> Result<Option<Vec<TurnAnswer>>, ClusterError> {
+        match self {
+            Self::Whole(decider, how) => {
+                decider.set_mode(if turn.first.0 < how.name_any { Mode::Any } else { Mode::Best });
+                Ok(Some(decider.decide_turn(arrivals)?))
+            }
+            Self::Sampling(all, how) => {
+                let (piece, learnt) = &mut **all;
+                let again = if how.sample.has(&number.to_be_bytes()) && turn.first.0 >= how.name_any {
+                    let replies = piece.reply(&arrivals, learnt)?;
+                    Some(settle_turn(turn.first, arrivals, &[replies], learnt)?.answers)
+                } else {
+                    None
+                };
+                piece.apply(turn, learnt, |_| true)?;
+                learnt.learn(turn)?;
+                Ok(again)
+            }
         }
     }
 }

@@ -14,6 +14,9 @@ use crate::model::SlotMap;
 /// The format of the tables.
 pub const FORMAT: i32 = 2;
 
+/// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
+pub const MOVED: &str = "moved";
+
 /// The tables. What is only under way is not logged: it is gone after a crash.
 const TABLES: &str = "
 CREATE TABLE crawl (
@@ -89,6 +92,8 @@ pub enum CrawlState {
     Stopped,
     /// It is complete.
     Finished,
+    /// A folder is moved into it; nobody works on it yet.
+    Moving,
 }
 
 impl CrawlState {
@@ -97,6 +102,7 @@ impl CrawlState {
             "running" => Ok(Self::Running),
             "stopped" => Ok(Self::Stopped),
             "finished" => Ok(Self::Finished),
+            "moving" => Ok(Self::Moving),
             other => Err(ClusterError::Damaged(format!("a crawl has the state '{other}'"))),
         }
     }
@@ -160,12 +166,17 @@ pub async fn init(session: &mut Session, plan: &CrawlPlan) -> Result<CrawlRow, C
 }
 
 fn difference(there: &CrawlPlan, wanted: &CrawlPlan) -> Option<&'static str> {
+    let settings = |plan: &CrawlPlan| {
+        let mut settings = plan.settings.clone();
+        settings.as_object_mut().map(|settings| settings.remove(MOVED));
+        settings
+    };
     let differences = [
         ("rendering", there.rendering != wanted.rendering),
         ("number of slots", there.slots != wanted.slots),
         ("size of turns", there.turn_pages != wanted.turn_pages),
         ("number of copies", there.one_copy != wanted.one_copy),
-        ("configuration", there.settings != wanted.settings),
+        ("configuration", settings(there) != settings(wanted)),
     ];
     differences.into_iter().find_map(|(name, differs)| differs.then_some(name))
 }

@@ -97,6 +97,13 @@ impl Session {
         let _ = tokio::time::timeout(longest, self.news.notified()).await;
     }
 
+    /// Has the session see one state of all tables from here on, and change nothing. Not for long: the server keeps what
+    /// others delete meanwhile.
+    pub async fn see_one_state(&self) -> Result<(), ClusterError> {
+        let statement = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+        self.client.batch_execute(statement).await.map_err(ClusterError::query("begin a transaction"))
+    }
+
     /// Begins a transaction. End it with [`OpenTransaction::commit`].
     pub async fn begin(&mut self) -> Result<OpenTransaction<'_>, ClusterError> {
         let begun = self.in_flight.during(self.client.inner().transaction()).await;

@@ -10,6 +10,7 @@
 //! made from the log. Slots of URLs and of judged pages are the same rows of the table `slot`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -59,6 +60,8 @@ pub struct TurnRunner {
     clock: RunClock,
     submissions: mpsc::UnboundedSender<Submission>,
     requests: mpsc::UnboundedSender<LeaseRequest>,
+    /// Whether no further run is to begin.
+    is_ending: Arc<AtomicBool>,
     task: JoinHandle<Result<(), ClusterError>>,
 }
 
@@ -85,7 +88,7 @@ impl TurnRunner {
         let (status_in, status) = watch::channel(RunStatus::without_run(crawl.state));
         let (submissions, submitted) = mpsc::unbounded_channel();
         let (requests, requested) = mpsc::unbounded_channel();
-        let clock = RunClock::stopped();
+        let (clock, is_ending) = (RunClock::stopped(), Arc::<AtomicBool>::default());
         let (slots, turn_pages) = (crawl.plan.slots.get(), crawl.plan.turn_pages);
         let lives = Lives {
             connector,
@@ -97,10 +100,11 @@ impl TurnRunner {
             clock: clock.clone(),
             submitted: Arc::new(Mutex::new(submitted)),
             requested: Arc::new(Mutex::new(requested)),
+            is_ending: Arc::clone(&is_ending),
         };
         let first = lives.begin(lives.settings.ttl).await?;
         let task = tokio::spawn(lives.live(first));
-        Ok(Self { status, clock, submissions, requests, task })
+        Ok(Self { status, clock, submissions, requests, is_ending, task })
     }
 
     /// Returns what the run holds, as it changes.
@@ -143,6 +147,7 @@ impl TurnRunner {
     /// # Errors
     /// What has ended it before.
     pub async fn end(mut self) -> Result<(), ClusterError> {
+        self.is_ending.store(true, Ordering::Release);
         let _ = self.requests.send(LeaseRequest::End);
         self.ended().await
     }
@@ -204,6 +209,7 @@ struct Lives {
     clock: RunClock,
     submitted: Arc<Mutex<mpsc::UnboundedReceiver<Submission>>>,
     requested: Arc<Mutex<mpsc::UnboundedReceiver<LeaseRequest>>>,
+    is_ending: Arc<AtomicBool>,
 }
 
 impl Lives {
@@ -216,12 +222,21 @@ impl Lives {
             self.status.send_replace(RunStatus::without_run(state));
             match result {
                 Ok(()) => return Ok(()),
+                // A task of a run that ends may notice that before the others.
+                Err(error) if begins_anew(&error) && self.is_ending() => return Ok(()),
                 Err(error) if begins_anew(&error) => tracing::warn!("{error}"),
                 Err(error) => return Err(error),
             }
             ttl = next_ttl(self.settings.ttl, ttl, began.elapsed());
-            keeper = self.begin_patiently(ttl).await?;
+            match self.begin_patiently(ttl).await? {
+                Some(next) => keeper = next,
+                None => return Ok(()),
+            }
         }
+    }
+
+    fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
     }
 
     /// Lives until the run is lost, or has ended as it was asked to.
@@ -271,10 +286,14 @@ impl Lives {
         })
     }
 
-    /// Begins the next run. The one before may be alive by the clock of the server for a while.
-    async fn begin_patiently(&self, ttl: Duration) -> Result<LeaseKeeper, ClusterError> {
+    /// Begins the next run, unless none is wanted any more. The one before may be alive by the clock of the server for a
+    /// while.
+    async fn begin_patiently(&self, ttl: Duration) -> Result<Option<LeaseKeeper>, ClusterError> {
         let (began, mut pauses, mut in_use) = (Instant::now(), RetryPauses::new(), ttl * 2);
         loop {
+            if self.is_ending() {
+                return Ok(None);
+            }
             match self.begin(ttl).await {
                 Err(ClusterError::Refused(Refusal::ArchiveInUse(_))) if began.elapsed() < in_use => {}
                 Err(error) if error.is_passing() && began.elapsed() < self.settings.patience => {
@@ -282,7 +301,7 @@ impl Lives {
                     // A run whose beginning was committed without an answer lives for a while.
                     in_use = began.elapsed() + ttl * 2;
                 }
-                result => return result,
+                result => return result.map(Some),
             }
             tokio::time::sleep(pauses.next()).await;
         }

@@ -6,10 +6,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::connection::Session;
 use super::error::ClusterError;
-use super::replay::{Replay, Replayed, replay_with};
+use super::replay::{Replay, ReplayOptions, Replayed, replay_with};
 use super::schema::CrawlRow;
 use super::slot_log::SlotLogReader;
-use crate::detect::Options;
 use crate::model::{CanonicalUrl, Digest, PageId, PageRow, Sequence, UrlId};
 
 /// Problems of one kind that are named.
@@ -18,7 +17,7 @@ const NAMED: usize = 20;
 /// What a check has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogCheck {
-    /// The verdicts, decided once more by one decider.
+    /// The verdicts, decided once more by one process.
     pub replay: Replay,
     /// URLs with an outcome.
     pub urls: u64,
@@ -44,15 +43,15 @@ impl LogCheck {
     }
 }
 
-/// Checks the log of the crawl that the session uses. `options` are those of its detector.
+/// Checks the log of the crawl that the session uses, and decides its turns once more.
 ///
 /// Cost: as [`replay`](super::replay), and a read of the logs of all slots.
 ///
 /// # Errors
 /// [`ClusterError::Damaged`] if something cannot be read.
-pub async fn check_log(session: &Session, crawl: &CrawlRow, options: Options) -> Result<LogCheck, ClusterError> {
+pub async fn check_log(session: &Session, crawl: &CrawlRow, how: ReplayOptions) -> Result<LogCheck, ClusterError> {
     let (mut judged, mut check) = (JudgedPages::default(), LogCheck::default());
-    check.replay = replay_with(session, options, |told| judged.note(told)).await?;
+    check.replay = replay_with(session, how, |told| judged.note(told)).await?;
     let map = crawl.slot_map();
     for slot in map.slots() {
         let mut reader = SlotLogReader::new(session, [slot]).await?;

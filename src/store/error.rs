@@ -31,6 +31,19 @@ pub enum Error {
         /// The output folder.
         folder: PathBuf,
     },
+    /// The crawl goes on in a database.
+    #[error(
+        "the crawl in {folder} has moved, and is the crawl '{crawl}' of {servers} now: go on with ndcrawl worker, get it back \
+         into a new folder with ndcrawl gather, or delete moved.json here to have two crawls"
+    )]
+    Moved {
+        /// The folder.
+        folder: PathBuf,
+        /// The servers.
+        servers: String,
+        /// The name of the crawl.
+        crawl: String,
+    },
     /// The folder has output without its store.
     #[error("{file} is there without its store: choose another folder with --out, or start over with --fresh --force")]
     NotEmpty {

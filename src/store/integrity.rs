@@ -12,8 +12,7 @@ use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
-    Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, UrlState, WarcLocation, capture_key,
-    digest_of_part, shown_url,
+    EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, UrlState, WarcLocation, capture_key, shown_url,
 };
 
 use super::commit_marker::CommitMarker;
@@ -22,7 +21,7 @@ use super::error::{Error, Result};
 use super::folder::OutputFolder;
 use super::generations::Generation;
 use super::reader::{DoneRow, StoreReader};
-use super::warc::{self, Kind};
+use super::record_check::{ExpectedRecord, wrong_digests};
 use super::warc_files;
 use super::warc_reader::{WarcReader, WarcRecord};
 
@@ -127,16 +126,7 @@ struct Verifier {
     /// URLs with a revised outcome.
     revised: HashSet<UrlId>,
     /// The expected record at each location of the archive.
-    pages: HashMap<(u32, u64), ExpectedRecord>,
-}
-
-/// The record that a page row refers to.
-struct ExpectedRecord {
-    sequence: Sequence,
-    page: crate::model::PageId,
-    body_digest: Digest,
-    unique: bool,
-    length: u64,
+    pages: HashMap<(u32, u64), (Sequence, ExpectedRecord)>,
 }
 
 /// The checked fields of a line.
@@ -233,15 +223,15 @@ impl Verifier {
 
     fn expect(&mut self, sequence: Sequence, row: &PageRow) {
         let Some(WarcLocation { file, offset, length }) = row.location else { return };
-        let (page, body_digest, unique) = (row.page, row.body_digest, row.verdict.is_unique());
-        let expected = ExpectedRecord { sequence, page, body_digest, unique, length };
+        let (page, body_digest, is_unique) = (row.page, row.body_digest, row.verdict.is_unique());
+        let expected = (sequence, ExpectedRecord { page, body_digest, is_unique, length });
         // A page that was decided again without being fetched has the record of its first decision.
-        let is_first = |other: &ExpectedRecord| row.renews == Some(other.sequence);
+        let is_first = |other: &(Sequence, ExpectedRecord)| row.renews == Some(other.0);
         if self.pages.get(&(file, offset)).is_some_and(is_first) {
             return;
         }
-        if let Some(other) = self.pages.insert((file, offset), expected) {
-            self.report.problem(format!("pages {} and {sequence} have the same place in the archive", other.sequence));
+        if let Some((other, _)) = self.pages.insert((file, offset), expected) {
+            self.report.problem(format!("pages {other} and {sequence} have the same place in the archive"));
         }
     }
 
@@ -364,7 +354,7 @@ impl Verifier {
                 self.report.problem(format!("{place}: the record that it refers to is not in the archive"));
             }
         }
-        let mut missing: Vec<_> = self.pages.iter().map(|(place, page)| (page.sequence, *place)).collect();
+        let mut missing: Vec<_> = self.pages.iter().map(|(place, (page, _))| (*page, *place)).collect();
         missing.sort();
         for (sequence, (file, offset)) in missing {
             self.report.problem(format!("page {sequence} has no record in WARC file {file:05} at offset {offset}"));
@@ -397,55 +387,17 @@ impl Verifier {
         if let Some(original) = record.field("WARC-Refers-To") {
             revisited.push((place.clone(), xxh3_128(original.as_bytes())));
         }
-        if let Some(expected) = self.pages.remove(&(serial, record.offset))
-            && let Err(reason) = agrees(record, (serial >= self.first_warc).then_some(id), &expected)
+        // Records of an earlier generation have other names.
+        if let Some((page, expected)) = self.pages.remove(&(serial, record.offset))
+            && let Err(reason) = expected.agrees(record, serial >= self.first_warc)
         {
-            self.report.problem(format!("{place}: {reason}, page {}", expected.sequence));
+            self.report.problem(format!("{place}: {reason}, page {page}"));
         }
     }
 }
 
 /// The outcomes of URLs that were never leased: they get their lines when the crawl ends.
 const UNFETCHED: [OutcomeKind; 3] = [OutcomeKind::Deferred, OutcomeKind::Excluded, OutcomeKind::PredictedDuplicate];
-
-fn wrong_digests(record: &WarcRecord) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let mut compare = |name: &str, bytes: &[u8]| {
-        if record.field(name).is_some_and(|said| said != warc::digest(&[bytes])) {
-            wrong.push(format!("{name} is another"));
-        }
-    };
-    compare("WARC-Block-Digest", &record.block);
-    if let (true, Some(body)) = (record.kind() == Kind::Response.name(), record.http_body()) {
-        compare("WARC-Payload-Digest", body);
-    }
-    wrong
-}
-
-/// Whether a record is the one that the page's row speaks of. `id` is its name, if it is one of this generation.
-fn agrees(record: &WarcRecord, id: Option<&str>, expected: &ExpectedRecord) -> Result<(), &'static str> {
-    let kinds: &[Kind] =
-        if expected.unique { &[Kind::Response] } else { &[Kind::Response, Kind::Revisit, Kind::Metadata] };
-    let kind = kinds.iter().find(|kind| kind.name() == record.kind()).ok_or("a record of another type")?;
-    if id.is_some_and(|id| kind.id_of(expected.page) != id) {
-        return Err("the record of another page");
-    }
-    if record.length != expected.length {
-        return Err("a record of another length");
-    }
-    match (kind, record.http_body()) {
-        (Kind::Response, Some(body)) if !has_body(record, body, expected) => Err("another body"),
-        (Kind::Response, None) => Err("a response without a body"),
-        _ => Ok(()),
-    }
-}
-
-/// Whether a response has the body of the page's row. That of a truncated one is compared under a digest of its own.
-fn has_body(record: &WarcRecord, body: &[u8], expected: &ExpectedRecord) -> bool {
-    let digest = Digest::of(body);
-    let is_part = record.field("WARC-Truncated").is_some();
-    digest == expected.body_digest || is_part && digest_of_part(digest, expected.page) == expected.body_digest
-}
 
 /// Opens the file at this offset.
 fn from(path: &Path, offset: u64) -> io::Result<File> {

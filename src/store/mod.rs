@@ -12,6 +12,7 @@
 //! | `store/` | the logs: URLs, terms, judged pages, outcomes, origins, commit records | by a commit |
 //! | `earlier/` | earlier [generations](set_aside) of the crawl | by [`set_aside`] |
 //! | `rebuilding.json` | marks a store that is being rebuilt | by [`set_aside_to_rebuild`] |
+//! | `moved.json` | marks a crawl that goes on in a database | by [`mark_moved`] |
 //! | `rests.jsonl` | until when hosts and addresses must not be asked | by [`RestLog`], at once and without a sync |
 //! | `ndcrawl.lock` | the id of the process that holds the folder | by [`Store::open`] |
 //! | `crawl.json`, `status.json` | summaries for people and monitors | by [`write_crawl_file`], [`write_status_file`] |
@@ -52,12 +53,15 @@ mod host_key;
 mod http_block;
 mod integrity;
 mod line_index;
+mod line_texts;
 mod log_file;
+mod moved;
 mod mutex;
 mod options;
 mod page_lines;
 mod reader;
 mod rebuilding;
+mod record_check;
 mod rests;
 mod shared;
 mod snapshot;
@@ -85,10 +89,12 @@ pub use generations::{EARLIER, Generation, complete, set_aside};
 pub(crate) use gzip::Gzip;
 pub use integrity::{CheckedCounts, VerifyReport, verify};
 pub use line_index::LineIndex;
+pub use moved::{MOVED, MovedTo, mark_moved};
 pub use options::{FORMAT, Identity, OpenedStore, Options};
 pub use page_lines::PageLines;
 pub use reader::{DoneRow, StoreReader};
 pub use rebuilding::{REBUILDING, expect_whole, hold, rebuilt, set_aside_to_rebuild, take_back};
+pub use record_check::{ExpectedRecord, wrong_digests};
 pub use rests::{RESTS, RestLog};
 pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
 pub use warc::{payload_digest, warcinfo_member};

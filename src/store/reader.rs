@@ -18,10 +18,12 @@ use super::error::{Error, Result};
 use super::folder::OutputFolder;
 use super::host;
 use super::line_index::LineIndex;
+use super::line_texts::line_texts;
 use super::options::OpenedStore;
 use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::SharedStore;
 use super::table::{Table, TableEntries};
+use super::warc_files;
 
 /// An event of a URL after its discovery. Within a commit the order is: requeued URLs, shorter paths, links,
 /// counterparts, unmatched links, duplicate pairs, outcomes.
@@ -150,6 +152,31 @@ impl StoreReader {
     pub fn all_hosts(&self) -> Result<impl Iterator<Item = Result<HostRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
         Ok(host::hosts(&self.shared.database()?, last))
+    }
+
+    /// Returns the lines of `pages.jsonl` that have outcomes, in the order of these, as they are.
+    pub fn page_line_texts(&self) -> Result<impl Iterator<Item = Result<String>> + use<>> {
+        let mark = self.mark();
+        line_texts(self.shared.folder().pages_as_of(mark.number), mark.finished.unwrap_or(mark.page_line_bytes))
+    }
+
+    /// Returns the lines of `errors.jsonl`, in the order of the failures, as they are.
+    pub fn error_line_texts(&self) -> Result<impl Iterator<Item = Result<String>> + use<>> {
+        line_texts(self.shared.folder().errors(), self.mark().error_line_bytes)
+    }
+
+    /// Returns the files of the archive: the number, the name relative to the folder, and the committed bytes of each.
+    pub fn archive_files(&self) -> Result<Vec<(u32, String, u64)>> {
+        let (folder, mark) = (self.shared.folder().warc(), self.mark());
+        let mut files = Vec::new();
+        for (serial, name) in warc_files::list(&folder)?.into_iter().filter(|(serial, _)| *serial <= mark.warc_file) {
+            let path = folder.join(&name);
+            let length = std::fs::metadata(&path).map_err(|error| Error::io("read", &path, error))?.len();
+            let bytes = if serial == mark.warc_file { mark.warc_bytes } else { length };
+            let name = name.strip_suffix(warc_files::OPEN).unwrap_or(&name);
+            files.push((serial, format!("warc/{name}"), bytes));
+        }
+        Ok(files)
     }
 
     /// Returns an index of `pages.jsonl`.

@@ -18,7 +18,7 @@ use super::options::Options;
 use super::warc::{Draft, date_digits, now_millis};
 use super::warc_reader::WarcReader;
 
-const OPEN: &str = ".open";
+pub(super) const OPEN: &str = ".open";
 const HOST_NAME_BYTES: usize = 64;
 
 /// The files of the archive.

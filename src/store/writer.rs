@@ -19,6 +19,7 @@ use super::folder::OutputFolder;
 use super::generations::Generation;
 use super::host::HostWriter;
 use super::log_file::LogFile;
+use super::moved::expect_here;
 use super::options::{Identity, OpenedStore, Options};
 use super::reader::{DoneRow, StoreReader};
 use super::rebuilding::expect_whole_locked;
@@ -88,6 +89,7 @@ impl Store {
         folder.create()?;
         let lock = folder.lock()?;
         expect(folder.root())?;
+        expect_here(folder.root())?;
         let generation = Generation::last(folder.root())?;
         if !folder.store().exists() {
             folder.expect_no_output(generation.is_some())?;

@@ -16,12 +16,14 @@ mod least_rights;
 mod lost_connections;
 mod lost_pages;
 mod metrics;
+mod moving;
 mod rebalance;
 mod refusals;
 mod schema;
 mod servers;
 mod turn_runner;
 mod turns;
+mod verify;
 
 use std::num::NonZeroU16;
 use std::time::Duration;

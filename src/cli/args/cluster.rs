@@ -1,8 +1,9 @@
-//! The arguments of `cluster init`, `cluster stop` and `cluster drop`.
+//! The arguments of `cluster init`, `cluster move`, `cluster stop` and `cluster drop`.
 
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
 use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
@@ -16,6 +17,8 @@ pub enum ClusterCommand {
     /// Make the tables of a dedup run that several workers share
     #[command(args_override_self = true)]
     Init(Box<ClusterInitArguments>),
+    /// Make a shared crawl from the folder of a crawl, which is left as it is; an interrupted move goes on
+    Move(ClusterMoveArguments),
     /// Stop a crawl: its workers end, and can go on later
     Stop(ClusterStopArguments),
     /// Delete a crawl with all its tables; refused while workers are at it
@@ -57,6 +60,35 @@ pub struct ClusterShape {
     /// Accept a server without a synchronous standby; a lost disk then loses the crawl
     #[arg(long)]
     pub one_copy: bool,
+}
+
+/// The arguments of `cluster move`.
+#[derive(Debug, Args)]
+pub struct ClusterMoveArguments {
+    /// Output folder of the crawl
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// The servers: postgres://USER@HOST,HOST/DATABASE
+    #[arg(value_name = "URL")]
+    pub cluster: String,
+    /// The name of the crawl in the database
+    #[arg(long, value_name = "NAME", default_value = "crawl")]
+    pub cluster_name: String,
+    /// Most pages of the crawl from here on, those of the folder included; 0: no limit. Without it the folder's limit stays
+    #[arg(long, value_name = "N")]
+    pub max_pages: Option<u64>,
+    /// Parts into which hosts and the index are divided among workers; fixed for the crawl
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub slots: NonZeroU16,
+    /// Accept a server without a synchronous standby; a lost disk then loses the crawl
+    #[arg(long)]
+    pub one_copy: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
 }
 
 /// The arguments of `cluster stop`.

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
 use super::value_enums::{CountBy, ExportFormat, NoarchiveChoice, Representative, TextKind};
-use crate::cli::config::units::Size;
+use crate::cli::config::units::{Size, parse_percent};
 use crate::model::Threshold;
 
 /// The arguments of `status`.
@@ -183,9 +183,18 @@ pub struct DemoArguments {
 /// The arguments of `verify`.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyArguments {
-    /// Output folder of the crawl
+    /// Output folder of the crawl, or the servers of a shared one: postgres://USER@HOST,HOST/DATABASE
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
+    /// Shared crawls: the name of the crawl in the database
+    #[arg(long, value_name = "NAME", default_value = "crawl")]
+    pub cluster_name: String,
+    /// Shared crawls: look for archives of workers in DIR, too: copies of their folders (repeatable)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub archives: Vec<PathBuf>,
+    /// Shared crawls: decide this part of the turns and read this part of the records, as 1%; each run takes others
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub sample: Option<f64>,
     /// Print the findings as one JSON object
     #[arg(long)]
     pub json: bool,

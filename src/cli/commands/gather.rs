@@ -6,8 +6,7 @@ use serde_json::json;
 
 use crate::cli::args::GatherArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::{given_by_crawl, seeds_of_crawl};
-use crate::cli::config::merge;
+use crate::cli::cluster_settings::{expect_crawl, seeds_of_crawl, settings_of};
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, cluster_error, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
@@ -32,6 +31,8 @@ pub(super) fn run(arguments: &GatherArguments) -> Result<u8, CliError> {
     let (row, gathered) = runtime.block_on(async {
         let session = connector.connect().await.map_err(cluster_error)?;
         let row = open(&session, &name).await.map_err(cluster_error)?;
+        expect_crawl(&row)?;
+        session.see_one_state().await.map_err(cluster_error)?;
         let mut folder = NewFolder::make(&row, &partial)?;
         let told = |pages: u64| {
             if pages % 100_000 < 1000 {
@@ -84,8 +85,7 @@ struct NewFolder {
 impl NewFolder {
     fn make(row: &CrawlRow, path: &Path) -> Result<Self, CliError> {
         let name = row.plan.name.text();
-        let mut settings = merge::merge(given_by_crawl(&row.plan.settings, name))
-            .map_err(|error| CliError::new(exit::CORRUPT, error.message))?;
+        let mut settings = settings_of(row)?;
         settings.out.dir = path.to_owned();
         let seeds = seeds_of_crawl(&row.plan.settings, name)?;
         let setup = shared_setup(&settings, &seeds)?;

@@ -2,7 +2,7 @@
 
 use crate::cli::args::WorkerArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::given_by_crawl;
+use crate::cli::cluster_settings::{expect_crawl, given_by_crawl};
 use crate::cli::errors::{CliError, cluster_error};
 use crate::cli::host::Host;
 use crate::cli::log;
@@ -21,6 +21,7 @@ pub(super) fn run(arguments: &WorkerArguments, host: &Host) -> Result<u8, CliErr
         open(&session, &name).await
     });
     let row = row.map_err(cluster_error)?;
+    expect_crawl(&row)?;
     let mut given = arguments.given();
     given.extend(given_by_crawl(&row.plan.settings, name.text()));
     let settings = load_settings(given, &arguments.config)?;

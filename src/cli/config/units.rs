@@ -21,6 +21,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     scaled(number, factor).map(Duration::from_millis).ok_or_else(error)
 }
 
+/// Parses a part of something, as `1%` or `0.5%`, above 0 and at most 100. Returns it as a share of 1.
+pub fn parse_percent(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    let percent = percent.filter(|percent| *percent > 0.0 && *percent <= 100.0);
+    percent.map(|percent| percent / 100.0).ok_or_else(|| format!("'{text}' is not a part: give one such as 1% or 0.5%"))
+}
+
 /// Returns the duration in the largest unit that divides it.
 pub fn show_duration(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
@@ -130,6 +137,15 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_a_percentage_above_0() {
+        assert_eq!(parse_percent("1%"), Ok(0.01));
+        assert_eq!(parse_percent("0.5%"), Ok(0.005));
+        for wrong in ["0%", "101%", "1", "%", "-1%", "NaN%"] {
+            assert!(parse_percent(wrong).unwrap_err().contains("is not a part"), "{wrong}");
+        }
+    }
 
     #[test]
     fn memory_is_a_size_or_a_share_of_what_there_is() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use flate2::read::GzDecoder;
 use ndcrawl::cluster::{
-    Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, Session, check_log, logged_lines, open,
+    Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, ReplayOptions, Session, check_log, logged_lines, open,
 };
 use ndcrawl::detect::{Mode, Options};
 use ndcrawl::model::{Detector, Slot};
@@ -25,7 +25,7 @@ use crate::web::{Answer, Content, Web};
 const SLOTS: u16 = 16;
 
 /// Flags of the crawl, the same for each worker.
-const OF_THE_CRAWL: [&str; 15] = [
+pub(super) const OF_THE_CRAWL: [&str; 15] = [
     "--slots=16",
     "--delay=0",
     "--ip-delay=0",
@@ -47,9 +47,9 @@ const OF_THE_CRAWL: [&str; 15] = [
 pub struct SharedCrawl {
     pub servers: LocalServers,
     pub place: Place,
-    name: &'static str,
-    web: Web,
-    graph: Arc<Graph>,
+    pub name: &'static str,
+    pub web: Web,
+    pub graph: Arc<Graph>,
 }
 
 impl SharedCrawl {
@@ -77,7 +77,7 @@ impl SharedCrawl {
         }
     }
 
-    async fn session(&self) -> (Session, CrawlRow) {
+    pub async fn session(&self) -> (Session, CrawlRow) {
         let session = Connector::new(self.servers.address()).connect().await.unwrap();
         let crawl = open(&session, &CrawlName::parse(self.name).unwrap()).await.unwrap();
         assert_eq!(crawl.state, CrawlState::Finished);
@@ -88,7 +88,7 @@ impl SharedCrawl {
     /// is in an archive. Returns the lines.
     pub async fn audit(&self) -> Lines {
         let (session, crawl) = self.session().await;
-        let check = check_log(&session, &crawl, options()).await.unwrap();
+        let check = check_log(&session, &crawl, ReplayOptions::all(options())).await.unwrap();
         assert!(check.is_sound() && check.replay.pages > 0, "{check:?}");
         assert_eq!(check.uncompleted, 0);
         let logged = logged_lines(&session, (0..SLOTS).map(Slot)).await.unwrap();
@@ -144,7 +144,7 @@ impl SharedCrawl {
     }
 
     /// Gathers the crawl into a folder, which must be sound. Returns its name.
-    fn gather(&self) -> PathBuf {
+    pub fn gather(&self) -> PathBuf {
         let folder = self.place.path("gathered");
         let url = self.servers.url();
         self.place.run(["gather", &url, "--cluster-name", self.name, "-o"]).args([&folder]).finish().expect_code(0);
@@ -153,7 +153,7 @@ impl SharedCrawl {
     }
 
     /// Checks that no page was asked for twice.
-    fn assert_asked_once(&self) {
+    pub fn assert_asked_once(&self) {
         let asked = self.web.asked();
         let twice: Vec<_> = asked.iter().filter(|(url, times)| **times > 1 && !self.graph.is_flaky(url)).collect();
         assert_eq!(twice, Vec::<(&String, &usize)>::new());

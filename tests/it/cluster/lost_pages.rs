@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ndcrawl::cluster::{Connector, CrawlName, CrawlState, LogCheck, LoggedLine, check_log, logged_lines, open};
+use ndcrawl::cluster::{
+    Connector, CrawlName, CrawlState, LogCheck, LoggedLine, ReplayOptions, check_log, logged_lines, open,
+};
 use ndcrawl::detect::{Mode, Options};
 use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;
@@ -122,7 +124,7 @@ async fn crawl(name: &str, point: &str, times: usize, seed: u64, fault: bool) ->
     assert_eq!(row.state, CrawlState::Finished);
     let threshold = Options::default_threshold(Detector::Mwo, false);
     let options = Options { mode: Mode::Best, second: None, threshold, ..Options::of(Detector::Mwo) };
-    let check = check_log(&session, &row, options).await.unwrap();
+    let check = check_log(&session, &row, ReplayOptions::all(options)).await.unwrap();
     let logged = logged_lines(&session, (0..SLOTS).map(Slot)).await.unwrap();
     let line = |LoggedLine { line, .. }: &LoggedLine| serde_json::from_str::<Value>(line).unwrap();
     let lines: BTreeMap<String, Value> =

@@ -241,3 +241,19 @@ async fn two_runners_do_not_share_an_archive() {
     assert!(matches!(refused, Err(ClusterError::Refused(_))));
     runner.end().await.unwrap();
 }
+
+/// Whatever a task of an ending run meets, no further run begins: nobody would end it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_runner_that_cannot_say_that_it_ends_ends() {
+    let plan = turns_of_64("ending");
+    let servers = LocalServers::start();
+    let runner = start(&servers, &plan, "ending", Duration::from_secs(30)).await;
+    until(&runner, |status| status.slots.len() == usize::from(SLOTS)).await;
+    let session = session(&servers, &plan).await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    session.client().query(cut, &[]).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(20), runner.end()).await;
+    ended.expect("no further run has begun").unwrap();
+}

@@ -27,8 +27,9 @@ impl Settling {
         }
     }
 
-    /// Returns how many pages from `number` on are decided before the next update, at most.
-    pub(super) fn until_due(self, number: u32) -> usize {
+    /// Returns how many pages from `number` on are decided before the next update, at most. Of marks nothing is known:
+    /// [`usize::MAX`].
+    pub fn until_due(self, number: u32) -> usize {
         match self {
             Self::Every(pages) => (pages.max(1) - number % pages.max(1)) as usize,
             Self::AtMarks => usize::MAX,

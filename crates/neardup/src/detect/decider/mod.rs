@@ -167,6 +167,11 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
+    /// Sets which of several matches the next verdicts name.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.options.mode = mode;
+    }
+
     /// Limits the threads that search a large index at once. Verdicts do not depend on it.
     pub fn set_threads(&mut self, threads: usize) {
         if let Some(search) = &mut self.search {

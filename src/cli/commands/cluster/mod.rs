@@ -1,4 +1,6 @@
-//! The commands `cluster init`, `cluster stop` and `cluster drop`.
+//! The commands `cluster init`, `cluster move`, `cluster stop` and `cluster drop`.
+
+mod move_in;
 
 use crate::cli::args::{ClusterCommand, ClusterInitArguments};
 use crate::cli::cluster_access::{connector, crawl_name};
@@ -14,6 +16,7 @@ use crate::cluster::{ClusterError, connect_checked, drop_crawl, init, resume, st
 pub(super) fn run(command: &ClusterCommand) -> Result<u8, CliError> {
     match command {
         ClusterCommand::Init(arguments) => init_crawl(arguments),
+        ClusterCommand::Move(arguments) => move_in::run(arguments),
         ClusterCommand::Stop(arguments) => stop_crawl(&arguments.cluster, &arguments.cluster_name),
         ClusterCommand::Drop(arguments) => delete_crawl(&arguments.cluster, &arguments.cluster_name),
     }

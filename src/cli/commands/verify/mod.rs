@@ -1,4 +1,7 @@
-//! The command `verify`: checks that an output folder is intact.
+//! The command `verify`: checks that an output folder is intact, or the log and the archives of a shared crawl.
+
+#[cfg(feature = "cluster")]
+mod shared;
 
 use std::path::Path;
 
@@ -9,8 +12,12 @@ use crate::cli::terminal::write_stdout;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::store::{self, CheckedCounts, VerifyReport};
 
-/// Checks an output folder: 0 if it is intact, 1 if not.
+/// Checks an output folder or a shared crawl: 0 if it is intact, 1 if not.
 pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
+    #[cfg(feature = "cluster")]
+    if crate::cli::cluster_access::is_address(&arguments.dir) {
+        return shared::run(arguments);
+    }
     defaults_with_log(arguments.verbosity)?;
     let report = store::verify(&arguments.dir).map_err(opening_error)?;
     write_stdout(&if arguments.json { json(&report) } else { text(&report, &arguments.dir) })?;

@@ -1,0 +1,156 @@
+//! `cluster move`: makes a shared crawl from the folder of a crawl.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::cli::args::ClusterMoveArguments;
+use crate::cli::cluster_access::{connector, crawl_name};
+use crate::cli::cluster_settings::of_moved;
+use crate::cli::config::settings::Settings;
+use crate::cli::dividable::refuse_undividable_crawl;
+use crate::cli::errors::{CliError, cluster_error, exit, opening_error};
+use crate::cli::format::counted;
+use crate::cli::output_dir::{DEDUP, EarlierRun};
+use crate::cli::run_crawl::runtime;
+use crate::cli::run_worker::shared_setup;
+use crate::cli::saved_settings;
+use crate::cli::seeds::Seeds;
+use crate::cli::setup;
+use crate::cli::startup::defaults_with_log;
+use crate::cli::terminal::{print, write_stderr};
+use crate::cluster::{CrawlPlan, Moved, RunDescription, begin_move, connect_checked, init, move_in};
+use crate::store::{Generation, MovedTo, StoreReader, mark_moved, read_json_file};
+
+/// Memory of the store's cache.
+const CACHE_BYTES: u64 = 64 << 20;
+/// Most pages of a turn.
+const TURN_PAGES: i32 = 256;
+/// How often progress is told.
+const TELLS: Duration = Duration::from_secs(2);
+
+/// Moves, and returns the exit code.
+pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
+    defaults_with_log(arguments.verbosity)?;
+    let (connector, name) = (connector(&arguments.cluster)?, crawl_name(&arguments.cluster_name)?);
+    // It holds the folder until the process ends.
+    let (folder, opened) = StoreReader::open(&arguments.dir, CACHE_BYTES).map_err(opening_error)?;
+    let file = read_json_file(&arguments.dir.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
+    let (settings, seeds) = of_folder(&arguments.dir, arguments.max_pages)?;
+    let rendering = shared_setup(&settings, &seeds)?.rendering();
+    expect_movable(&arguments.dir, &file, &folder, &settings, &opened.identity.rendering, &rendering)?;
+    let plan = CrawlPlan {
+        name: name.clone(),
+        settings: of_moved(&settings, &seeds, opened.mark.pages, names_any(&file)),
+        rendering,
+        slots: arguments.slots,
+        turn_pages: TURN_PAGES,
+        one_copy: arguments.one_copy,
+    };
+    let place = place(&arguments.dir)?;
+    let moved = runtime()?.block_on(async {
+        let mut session = connect_checked(&connector, arguments.one_copy).await?;
+        let crawl = init(&mut session, &plan).await?;
+        begin_move(&mut session, &crawl).await?;
+        let mut last = Instant::now();
+        let told = |done: u64, all: u64| {
+            if last.elapsed() >= TELLS {
+                last = Instant::now();
+                write_stderr(&format!("moving: {} %", done * 100 / all.max(1)));
+            }
+        };
+        // Until the end both the folder and the crawl are refused to those who would go on.
+        move_in(&mut session, &crawl, &folder, place, told).await
+    });
+    let moved = moved.map_err(cluster_error)?;
+    let to = MovedTo { servers: connector.servers(), crawl: name.text().to_owned() };
+    mark_moved(&arguments.dir, &to).map_err(opening_error)?;
+    tell(arguments, &to, moved)
+}
+
+/// Returns the settings and the seeds of the crawl in a folder, with another limit of pages if there is one.
+fn of_folder(folder: &Path, limit: Option<u64>) -> Result<(Settings, Seeds), CliError> {
+    let mut settings = saved_settings::of_crawl(folder)?;
+    settings.scope.max_pages = limit.or(settings.scope.max_pages);
+    settings.out.dir = folder.to_owned();
+    let seeds = EarlierRun::read(&settings)?.seeds;
+    Ok((settings, Seeds { seeds, ..Seeds::default() }))
+}
+
+/// Refuses a folder whose crawl several processes cannot go on with, or of which something would be lost.
+fn expect_movable(
+    folder: &Path,
+    file: &Value,
+    store: &StoreReader,
+    settings: &Settings,
+    found: &str,
+    wanted: &str,
+) -> Result<(), CliError> {
+    let refused = |what: &str, instead: &str| {
+        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: {what}", folder.display()));
+        Err(error.with_hint(instead))
+    };
+    if file["command"] == DEDUP {
+        return refused("the folder holds the results of dedup", "give its inputs to ndcrawl dedup --cluster");
+    }
+    if Generation::last(folder).map_err(opening_error)?.is_some() {
+        return refused(
+            "the folder has earlier crawls in earlier/",
+            "crawl again in the cluster, without the earlier ones",
+        );
+    }
+    refuse_undividable_crawl(settings, false)?;
+    if found != wanted {
+        let instead = "move it with the version of ndcrawl that made it, or crawl again in the cluster";
+        return refused(&format!("its pages were read as '{found}', and this program has '{wanted}'"), instead);
+    }
+    if store.mark().totals.revised > 0 {
+        let instead = "go on with one process, or move the folder of a crawl before its end";
+        return refused(
+            "pages were decided again at the end of the crawl, which turns of a cluster cannot say",
+            instead,
+        );
+    }
+    Ok(())
+}
+
+/// Says where the archive of the folder is.
+fn place(folder: &Path) -> Result<RunDescription, CliError> {
+    let failed = |error: std::io::Error| CliError::usage(format!("{}: {error}", folder.display()));
+    let (machine, path) = (setup::system_name(), folder.canonicalize().map_err(failed)?);
+    Ok(RunDescription {
+        name: format!("{machine}: a folder"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        archive: format!("{machine}:{}", path.display()),
+    })
+}
+
+fn tell(arguments: &ClusterMoveArguments, to: &MovedTo, moved: Moved) -> Result<u8, CliError> {
+    let Moved { urls, outcomes, pages, files } = moved;
+    if arguments.json {
+        let told = json!({
+            "crawl": to.crawl, "urls": urls, "outcomes": outcomes, "pages": pages, "archives": files,
+        });
+        return print(&format!("{told}\n"));
+    }
+    print(&format!(
+        "{} is the crawl '{}' now: {}, {} with an outcome, {} decided, {}, which {} where {}\n\
+         next: ndcrawl worker {} --cluster-name {}\n",
+        arguments.dir.display(),
+        to.crawl,
+        counted(urls, "URL", "URLs"),
+        outcomes,
+        counted(pages, "page", "pages"),
+        counted(files, "archive file", "archive files"),
+        if files == 1 { "stays" } else { "stay" },
+        if files == 1 { "it is" } else { "they are" },
+        arguments.cluster,
+        to.crawl
+    ))
+}
+
+/// Whether the verdicts of a folder name any of several matches.
+fn names_any(file: &Value) -> bool {
+    file["settings"]["dedup.matching"] != "best"
+}

@@ -1,0 +1,112 @@
+//! `verify postgres://…`: decides a shared crawl once more, and compares its log with its archives.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use crate::cli::args::VerifyArguments;
+use crate::cli::cluster_access::{connector, crawl_name};
+use crate::cli::cluster_settings::{pages_that_name_any, settings_of};
+use crate::cli::dividable::dividable;
+use crate::cli::errors::{CliError, cluster_error, exit};
+use crate::cli::format::{counted, thousands};
+use crate::cli::run_crawl::runtime;
+use crate::cli::setup;
+use crate::cli::startup::defaults_with_log;
+use crate::cli::terminal::write_stdout;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::cluster::{ArchiveCheck, LogCheck, ReplayOptions, Sample, check_archives, check_log, open};
+
+/// Pages with another verdict that are named.
+const NAMED: usize = 20;
+
+/// Checks a shared crawl: 0 if it is intact, 1 if not.
+pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
+    defaults_with_log(arguments.verbosity)?;
+    let (connector, name) = (connector(&arguments.dir.to_string_lossy())?, crawl_name(&arguments.cluster_name)?);
+    let sample = sample(arguments.sample);
+    let (log, archives) = runtime()?.block_on(async {
+        let session = connector.connect().await.map_err(cluster_error)?;
+        let crawl = open(&session, &name).await.map_err(cluster_error)?;
+        let options = dividable(setup::detect_options(&settings_of(&crawl)?));
+        let how = ReplayOptions { options, name_any: pages_that_name_any(&crawl), sample };
+        session.see_one_state().await.map_err(cluster_error)?;
+        let log = check_log(&session, &crawl, how).await.map_err(cluster_error)?;
+        let archives = check_archives(&session, &crawl, &arguments.archives, sample).await.map_err(cluster_error)?;
+        Ok::<_, CliError>((log, archives))
+    })?;
+    let found = Found { name: name.text(), problems: problems(&log, &archives), log, archives };
+    write_stdout(&if arguments.json { found.json() } else { found.text() })?;
+    Ok(if found.problem_count() == 0 { exit::FINISHED } else { exit::NOTHING_FETCHED })
+}
+
+/// Each run takes another sample.
+fn sample(share: Option<f64>) -> Sample {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    share.map_or(Sample::ALL, |share| Sample::new(share, now))
+}
+
+fn problems(log: &LogCheck, archives: &ArchiveCheck) -> Vec<String> {
+    let differing = log.replay.differing.iter().take(NAMED);
+    let mut problems: Vec<String> =
+        differing.map(|page| format!("page {page}: one process gives another verdict")).collect();
+    problems.extend(log.twice.1.iter().map(|url| format!("{url} has two outcomes")));
+    if log.undecided > 0 {
+        let pages = counted(log.undecided, "page has", "pages have");
+        problems.push(format!("{pages} an outcome and no verdict in any turn"));
+    }
+    problems.extend(archives.problems.iter().cloned());
+    problems
+}
+
+/// What was found.
+struct Found<'a> {
+    name: &'a str,
+    log: LogCheck,
+    archives: ArchiveCheck,
+    problems: Vec<String>,
+}
+
+impl Found<'_> {
+    fn problem_count(&self) -> u64 {
+        let log = &self.log;
+        log.replay.differing.len() as u64 + log.twice.0 + log.undecided + self.archives.problem_count
+    }
+
+    fn figures(&self) -> [(&'static str, u64); 8] {
+        let Self { log, archives, .. } = self;
+        [
+            ("turns", log.replay.turns),
+            ("pages with a verdict", log.replay.pages),
+            ("pages decided once more", log.replay.checked),
+            ("URLs with an outcome", log.urls),
+            ("pages whose worker was lost, to be fetched again", log.uncompleted),
+            ("WARC files", archives.files),
+            ("WARC records of pages", archives.records),
+            ("WARC records read", archives.checked),
+        ]
+    }
+
+    fn json(&self) -> String {
+        let figures: serde_json::Map<_, _> =
+            self.figures().iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
+        let object = json!({
+            "sound": self.problem_count() == 0, "checked": figures,
+            "problems": self.problems, "problem_count": self.problem_count(),
+        });
+        format!("{object}\n")
+    }
+
+    fn text(&self) -> String {
+        let figures = self.figures();
+        let mut text: String =
+            figures.iter().map(|(name, count)| format!("{:>12} {name}\n", thousands(*count))).collect();
+        for problem in &self.problems {
+            text.push_str(&format!("problem: {}\n", terminal_safe(problem)));
+        }
+        text + &match self.problem_count() {
+            0 => format!("the crawl '{}' is intact\n", self.name),
+            many => format!("the crawl '{}' has {}\n", self.name, counted(many, "problem", "problems")),
+        }
+    }
+}

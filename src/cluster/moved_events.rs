@@ -1,0 +1,262 @@
+//! The URLs of a folder, and what happened to them, as the logs of slots.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tokio_postgres::types::ToSql;
+
+use super::connection::Session;
+use super::crawl_log::pages_of;
+use super::error::ClusterError;
+use super::schema::CrawlRow;
+use super::slot_counts::SlotCounts;
+use super::slot_encoder::SlotEncoder;
+use super::slot_entry::SlotEntry;
+use super::test_point::test_point;
+use crate::model::{Batch, OutcomeKind, OwnSlots, PageLine, PageTerms, Slot, TermOrder, UrlId, UrlRow, UrlState};
+use crate::pipeline::SharedChanges;
+use crate::store::{DoneRow, StoreReader};
+
+/// Rows of one batch.
+const ROWS: usize = 2000;
+/// Batches of one transaction.
+const AT_ONCE: usize = 16;
+
+/// Moves the URLs, their events, the rows of pages and the origins of a folder. Goes on behind the last transaction.
+/// Returns the number of outcomes.
+pub(super) async fn move_events(
+    session: &mut Session,
+    crawl: &CrawlRow,
+    folder: &StoreReader,
+    run: i32,
+    mut told: impl FnMut(u64),
+) -> Result<u64, ClusterError> {
+    let mut logs = MovedLogs::new(session, crawl, run).await?;
+    let (mut rows, mut outcomes, mut batches) = (0, 0, 0);
+    let mut source = FolderBatches::open(folder)?;
+    while let Some(batch) = source.next()? {
+        rows += (batch.urls.len() + batch.pages.len()) as u64;
+        outcomes += batch.outcomes.len() as u64;
+        logs.add(&batch, folder)?;
+        batches += 1;
+        if batches % AT_ONCE == 0 {
+            logs.write(session).await?;
+            told(rows);
+        }
+    }
+    logs.write(session).await?;
+    logs.end(session).await?;
+    Ok(outcomes)
+}
+
+/// A folder as batches, in an order in which each can be read back after those before it.
+struct FolderBatches<'a> {
+    folder: &'a StoreReader,
+    urls: u32,
+    done: std::iter::Peekable<Box<dyn Iterator<Item = Result<DoneRow, ClusterError>> + 'a>>,
+    page_lines: Box<dyn Iterator<Item = Result<String, ClusterError>> + 'a>,
+    error_lines: Box<dyn Iterator<Item = Result<String, ClusterError>> + 'a>,
+    pages: Box<dyn Iterator<Item = Result<crate::model::PageRow, ClusterError>> + 'a>,
+    hosts: Option<Vec<crate::model::HostRow>>,
+}
+
+impl<'a> FolderBatches<'a> {
+    fn open(folder: &'a StoreReader) -> Result<Self, ClusterError> {
+        let done = folder.all_done().map_err(ClusterError::folder)?.map(|row| row.map_err(ClusterError::folder));
+        let page_lines =
+            folder.page_line_texts().map_err(ClusterError::folder)?.map(|line| line.map_err(ClusterError::folder));
+        let error_lines =
+            folder.error_line_texts().map_err(ClusterError::folder)?.map(|line| line.map_err(ClusterError::folder));
+        let pages = folder.all_pages().map_err(ClusterError::folder)?;
+        let pages = pages.map(|row| row.map(|(_, row)| row).map_err(ClusterError::folder));
+        let hosts =
+            folder.all_hosts().and_then(|hosts| hosts.collect::<Result<Vec<_>, _>>()).map_err(ClusterError::folder)?;
+        let done: Box<dyn Iterator<Item = Result<DoneRow, ClusterError>>> = Box::new(done);
+        Ok(Self {
+            folder,
+            urls: 0,
+            done: done.peekable(),
+            page_lines: Box::new(page_lines),
+            error_lines: Box::new(error_lines),
+            pages: Box::new(pages),
+            hosts: Some(hosts),
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<Batch>, ClusterError> {
+        let urls = self.folder.urls(UrlId(self.urls), ROWS).map_err(ClusterError::folder)?;
+        if !urls.is_empty() {
+            self.urls += urls.len() as u32;
+            return Ok(Some(Batch { urls: urls.into_iter().map(own).collect(), ..Batch::default() }));
+        }
+        if self.done.peek().is_some() {
+            return self.events().map(Some);
+        }
+        let pages = self.pages.by_ref().take(ROWS).collect::<Result<Vec<_>, _>>()?;
+        if !pages.is_empty() {
+            // The arrivals have the terms.
+            let pages = pages.into_iter().map(|row| crate::model::PageRow {
+                terms: PageTerms::default(),
+                order: TermOrder::default(),
+                ..row
+            });
+            return Ok(Some(Batch { pages: pages.collect(), ..Batch::default() }));
+        }
+        Ok(self.hosts.take().map(|hosts| Batch { hosts, ..Batch::default() }))
+    }
+
+    /// Returns the next events. In a batch their kinds are in the order of a commit, so one kind before another begins
+    /// the next batch.
+    fn events(&mut self) -> Result<Batch, ClusterError> {
+        let (mut batch, mut kind, mut count) = (Batch::default(), 0, 0);
+        while count < ROWS
+            && let Some(row) = self.done.next_if(|row| row.as_ref().map_or(true, |row| place(row) >= kind))
+        {
+            let row = row?;
+            kind = place(&row);
+            count += 1;
+            match row {
+                DoneRow::Requeued(row) => batch.requeued.push(row),
+                DoneRow::Shortened(row) => batch.shortened.push(row),
+                DoneRow::Links(row) => batch.links.push(row),
+                DoneRow::Counterpart(page, other) => batch.counterparts.push((page, other)),
+                DoneRow::Unmatched(urls) => batch.unmatched.extend(urls),
+                DoneRow::Repeats(url, of) => batch.repeats.push((url, of)),
+                DoneRow::Outcome(row) => {
+                    batch.page_lines.push(self.page_line(row.url)?);
+                    if row.kind == OutcomeKind::Failed {
+                        batch.error_lines.push(taken(&mut self.error_lines, "errors.jsonl")?);
+                    }
+                    batch.outcomes.push(row);
+                }
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Returns the next line of `pages.jsonl`, which must be about this URL.
+    fn page_line(&mut self, url: UrlId) -> Result<String, ClusterError> {
+        let text = taken(&mut self.page_lines, "pages.jsonl")?;
+        let row = self.folder.url(url).map_err(ClusterError::folder)?;
+        let line: PageLine = serde_json::from_str(&text)
+            .map_err(|error| ClusterError::Folder(format!("a line of pages.jsonl: {error}")))?;
+        if row.is_none_or(|row| row.url != *line.key()) {
+            let why = format!("pages.jsonl has a line about {} in the place of URL {url}", line.url);
+            return Err(ClusterError::Folder(why));
+        }
+        Ok(text)
+    }
+}
+
+fn taken(lines: &mut dyn Iterator<Item = Result<String, ClusterError>>, file: &str) -> Result<String, ClusterError> {
+    lines
+        .next()
+        .unwrap_or_else(|| Err(ClusterError::Folder(format!("{file} has fewer lines than the log has outcomes"))))
+}
+
+/// The row of a URL in the log that owns it. A folder that was gathered may have URLs that were on their way.
+fn own(row: UrlRow) -> UrlRow {
+    let state = if matches!(row.state, UrlState::Elsewhere(_)) { UrlState::Queued } else { row.state };
+    UrlRow { state, ..row }
+}
+
+/// Returns the place of an event among those of a commit.
+fn place(row: &DoneRow) -> usize {
+    match row {
+        DoneRow::Requeued(_) => 0,
+        DoneRow::Shortened(_) => 1,
+        DoneRow::Links(_) => 2,
+        DoneRow::Counterpart(..) => 3,
+        DoneRow::Unmatched(_) => 4,
+        DoneRow::Repeats(..) => 5,
+        DoneRow::Outcome(_) => 6,
+    }
+}
+
+/// An entry of a log that is to be written.
+struct MovedEntry {
+    slot: Slot,
+    number: i64,
+    seq: i64,
+    body: Vec<u8>,
+}
+
+/// The logs of all slots.
+struct MovedLogs {
+    run: i32,
+    encoder: SlotEncoder,
+    counts: BTreeMap<Slot, SlotCounts>,
+    /// The entries of each slot, and its fetched pages.
+    slots: BTreeMap<Slot, (i64, i64)>,
+    seq: i64,
+    /// The last batch that an earlier run has written.
+    written: i64,
+    waiting: VecDeque<MovedEntry>,
+}
+
+impl MovedLogs {
+    async fn new(session: &Session, crawl: &CrawlRow, run: i32) -> Result<Self, ClusterError> {
+        let doing = ClusterError::query("read how far the move is");
+        let statement = "SELECT coalesce(max(seq), 0) FROM slot_log";
+        let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
+        let written = row.try_get(0).map_err(doing)?;
+        let map = crawl.slot_map();
+        let encoder = SlotEncoder::new(OwnSlots::new(map, map.slots()));
+        let slots = map.slots().map(|slot| (slot, (0, 0))).collect();
+        Ok(Self { run, encoder, counts: BTreeMap::new(), slots, seq: 0, written, waiting: VecDeque::new() })
+    }
+
+    fn add(&mut self, batch: &Batch, folder: &StoreReader) -> Result<(), ClusterError> {
+        self.seq += 1;
+        for (slot, entry) in self.encoder.divide(batch, &SharedChanges::default(), folder)? {
+            self.counts.entry(slot).or_default().add(&entry);
+            let (number, pages) = self.slots.entry(slot).or_default();
+            (*number, *pages) = (*number + 1, *pages + pages_of(&entry));
+            if self.seq > self.written {
+                let body = SlotEntry::sealed(&entry)?;
+                self.waiting.push_back(MovedEntry { slot, number: *number, seq: self.seq, body });
+            }
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, session: &mut Session) -> Result<(), ClusterError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let doing = ClusterError::query("move the logs of slots");
+        let entries = &self.waiting;
+        let slots: Vec<i32> = entries.iter().map(|entry| i32::from(entry.slot.0)).collect();
+        let numbers: Vec<i64> = entries.iter().map(|entry| entry.number).collect();
+        let seqs: Vec<i64> = entries.iter().map(|entry| entry.seq).collect();
+        let bodies: Vec<&[u8]> = entries.iter().map(|entry| &entry.body[..]).collect();
+        let transaction = session.begin().await?;
+        let statement = "INSERT INTO slot_log (slot, number, seq, run, body) \
+                         SELECT slot, number, seq, $5, body \
+                         FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[]) AS part (slot, number, seq, body)";
+        let parameters: [&(dyn ToSql + Sync); 5] = [&slots, &numbers, &seqs, &bodies, &self.run];
+        transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
+        transaction.commit().await?;
+        test_point("moved-events");
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Has the logs go on behind what was moved.
+    async fn end(&self, session: &mut Session) -> Result<(), ClusterError> {
+        let doing = ClusterError::query("end the logs of slots");
+        let transaction = session.begin().await?;
+        let slots: Vec<i32> = self.slots.keys().map(|slot| i32::from(slot.0)).collect();
+        let (commits, pages): (Vec<i64>, Vec<i64>) = self.slots.values().copied().unzip();
+        let counts =
+            self.slots.keys().map(|slot| self.counts.get(slot).cloned().unwrap_or_default().json().to_string());
+        let counts: Vec<String> = counts.collect();
+        let statement = "UPDATE slot SET commits = part.commits, pages = part.pages, counts = part.counts::jsonb \
+                         FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) \
+                              AS part (slot, commits, pages, counts) WHERE slot.slot = part.slot";
+        let parameters: [&(dyn ToSql + Sync); 4] = [&slots, &commits, &pages, &counts];
+        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+        let statement = "SELECT setval('slot_log_seq', $1)";
+        transaction.sql().execute(statement, &[&self.seq.max(1)]).await.map_err(doing)?;
+        transaction.commit().await
+    }
+}

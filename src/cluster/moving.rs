@@ -1,0 +1,135 @@
+//! Makes a crawl of a cluster from an ordinary folder.
+//!
+//! Pages become arrivals of one run that is over, their decisions turns that end where the folder settled, and the rest
+//! the logs of slots. Each transaction is a step that follows from the folder alone, so that a move that was interrupted
+//! goes on behind the last one.
+
+use tokio_postgres::types::ToSql;
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::lease::RunDescription;
+use super::moved_events::move_events;
+use super::moved_pages::move_pages;
+use super::refusal::Refusal;
+use super::schema::{CrawlRow, CrawlState};
+use super::test_point::test_point;
+use crate::store::StoreReader;
+
+/// What was moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// URLs.
+    pub urls: u64,
+    /// URLs with an outcome.
+    pub outcomes: u64,
+    /// Decided pages.
+    pub pages: u64,
+    /// Archive files, which stay where they are.
+    pub files: u64,
+}
+
+/// Takes a new crawl, which nobody has worked on, as one that a folder is moved into. Workers wait until the move is
+/// complete. Has the session use the crawl.
+///
+/// # Errors
+/// [`Refusal::HasWork`] if it is another one.
+pub async fn begin_move(session: &mut Session, crawl: &CrawlRow) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("begin to move a folder");
+    let transaction = session.begin().await?;
+    let statement = "UPDATE crawl SET state = 'moving' WHERE state = 'moving' \
+                     OR turn = 0 AND NOT EXISTS (SELECT FROM run) AND NOT EXISTS (SELECT FROM input)";
+    let changed = transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    if changed == 0 {
+        return Err(Refusal::HasWork(crawl.plan.name.to_string()).into());
+    }
+    transaction.commit().await
+}
+
+/// Moves the crawl of a folder into a crawl that [`begin_move`] has taken. `place` names the folder for those who look
+/// for its archive. `told` is called with the steps that are done and their number.
+///
+/// Cost: reads the folder once, or twice after an interruption; holds all terms, and a few bytes for each URL and page.
+///
+/// # Errors
+/// [`ClusterError::Folder`] if the folder cannot be read, [`Refusal::Moving`] if another process moves it.
+pub async fn move_in(
+    session: &mut Session,
+    crawl: &CrawlRow,
+    folder: &StoreReader,
+    place: RunDescription,
+    mut told: impl FnMut(u64, u64),
+) -> Result<Moved, ClusterError> {
+    lock(session, crawl).await?;
+    let mark = folder.mark();
+    let all = u64::from(mark.pages) + u64::from(mark.urls) + u64::from(mark.pages);
+    let run = run_of_folder(session, place).await?;
+    move_pages(session, folder, run, |pages| told(pages, all)).await?;
+    let outcomes = move_events(session, crawl, folder, run, |rows| told(u64::from(mark.pages) + rows, all)).await?;
+    let files = enter_archive(session, folder, run).await?;
+    test_point("moved");
+    end(session).await?;
+    Ok(Moved { urls: mark.urls.into(), outcomes, pages: mark.pages.into(), files })
+}
+
+/// Keeps other processes from moving into the same crawl while the session lasts.
+async fn lock(session: &Session, crawl: &CrawlRow) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("begin to move a folder");
+    let name = crawl.plan.name.text();
+    let statement = "SELECT pg_try_advisory_lock(hashtext('ndcrawl move'), hashtext($1))";
+    let row = session.client().query_one(statement, &[&name]).await.map_err(&doing)?;
+    if row.try_get(0).map_err(doing)? { Ok(()) } else { Err(Refusal::Moving(name.to_owned()).into()) }
+}
+
+/// Returns the run that stands for the folder. It is over.
+async fn run_of_folder(session: &mut Session, place: RunDescription) -> Result<i32, ClusterError> {
+    let doing = ClusterError::query("enter the folder");
+    let RunDescription { name, version, archive } = place;
+    let transaction = session.begin().await?;
+    let known = "SELECT id, archive FROM run ORDER BY id LIMIT 1";
+    if let Some(row) = transaction.sql().query_opt(known, &[]).await.map_err(&doing)? {
+        let before: String = row.try_get(1).map_err(&doing)?;
+        return if before == archive {
+            row.try_get(0).map_err(doing)
+        } else {
+            Err(Refusal::OtherFolder(before).into())
+        };
+    }
+    let statement = "INSERT INTO run (name, version, until, archive) VALUES ($1, $2, '-infinity', $3) RETURNING id";
+    let row = transaction.sql().query_one(statement, &[&name, &version, &archive]).await.map_err(&doing)?;
+    let run = row.try_get(0).map_err(doing)?;
+    transaction.commit().await?;
+    Ok(run)
+}
+
+async fn enter_archive(session: &mut Session, folder: &StoreReader, run: i32) -> Result<u64, ClusterError> {
+    let doing = ClusterError::query("enter the archive of the folder");
+    let files = folder.archive_files().map_err(ClusterError::folder)?;
+    let transaction = session.begin().await?;
+    for (serial, name, bytes) in &files {
+        let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, '', $2, $3, $4) \
+                         ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
+        let (serial, bytes) = (i64::from(*serial), i64::try_from(*bytes).unwrap_or(i64::MAX));
+        let parameters: [&(dyn ToSql + Sync); 4] = [&run, &serial, name, &bytes];
+        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+    }
+    transaction.commit().await?;
+    Ok(files.len() as u64)
+}
+
+/// Has workers begin.
+async fn end(session: &mut Session) -> Result<(), ClusterError> {
+    let doing = ClusterError::query("end the move");
+    let transaction = session.begin().await?;
+    let statement = "UPDATE crawl SET state = 'running' WHERE state = 'moving'";
+    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    transaction.commit().await
+}
+
+/// Refuses to work on a crawl that is being moved.
+pub(super) fn expect_moved(crawl: &CrawlRow) -> Result<(), Refusal> {
+    match crawl.state {
+        CrawlState::Moving => Err(Refusal::HalfMoved(crawl.plan.name.to_string())),
+        _ => Ok(()),
+    }
+}
