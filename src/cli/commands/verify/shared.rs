@@ -51,9 +51,13 @@ fn problems(log: &LogCheck, archives: &ArchiveCheck) -> Vec<String> {
     let mut problems: Vec<String> =
         differing.map(|page| format!("page {page}: one process gives another verdict")).collect();
     problems.extend(log.twice.1.iter().map(|url| format!("{url} has two outcomes")));
-    if log.undecided > 0 {
-        let pages = counted(log.undecided, "page has", "pages have");
-        problems.push(format!("{pages} an outcome and no verdict in any turn"));
+    let counts = [
+        (log.undecided, "an outcome and no verdict in any turn"),
+        (log.completed_withdrawn, "an outcome although they were withdrawn"),
+        (log.changed, "another body and text than those that were judged"),
+    ];
+    for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        problems.push(format!("{} {what}", counted(count, "page has", "pages have")));
     }
     problems.extend(archives.problems.iter().cloned());
     problems
@@ -70,10 +74,11 @@ struct Found<'a> {
 impl Found<'_> {
     fn problem_count(&self) -> u64 {
         let log = &self.log;
-        log.replay.differing.len() as u64 + log.twice.0 + log.undecided + self.archives.problem_count
+        let of_log = log.twice.0 + log.undecided + log.completed_withdrawn + log.changed;
+        log.replay.differing.len() as u64 + of_log + self.archives.problem_count
     }
 
-    fn figures(&self) -> [(&'static str, u64); 8] {
+    fn figures(&self) -> [(&'static str, u64); 10] {
         let Self { log, archives, .. } = self;
         [
             ("turns", log.replay.turns),
@@ -81,6 +86,8 @@ impl Found<'_> {
             ("pages decided once more", log.replay.checked),
             ("URLs with an outcome", log.urls),
             ("pages whose worker was lost, to be fetched again", log.uncompleted),
+            ("withdrawals of pages that were gone then", log.replay.withdrawn),
+            ("duplicates of a page that was withdrawn later", log.naming_withdrawn),
             ("WARC files", archives.files),
             ("WARC records of pages", archives.records),
             ("WARC records read", archives.checked),
