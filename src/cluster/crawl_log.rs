@@ -79,7 +79,7 @@ impl CrawlLog {
         changes: &SharedChanges,
         reach: Option<ArchiveReach>,
     ) -> Result<(), ClusterError> {
-        // The commit is never tried again: after an error nobody knows whether it was made. The process begins anew with
+        // The commit is never tried again: after an error nobody knows whether it was made. The process begins again with
         // what the log has.
         let (run, folder, map) = (self.run, &self.folder, self.encoder.own().map());
         let rests = self.rests.take();

@@ -18,6 +18,7 @@ use super::connection::Connector;
 use super::crawl_log::CrawlLog;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
+use super::failure::Failure;
 use super::host_rests::lasting_rests;
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
@@ -61,6 +62,8 @@ pub struct CrawlWorker {
     store: StoreOptions,
     identity: Identity,
     limit: Option<u64>,
+    /// By what a task of this process has ended.
+    failure: Failure,
     generations: u32,
     /// Rests of hosts that are in no commit yet.
     rests: SharedRests,
@@ -114,7 +117,8 @@ impl CrawlWorker {
         let WorkerSettings { runner, folder, store, identity, limit } = settings;
         expect_moved(&crawl)?;
         let runner = TurnRunner::start(connector.clone(), &crawl, runner).await?;
-        let starts = RequestStarts::start(connector.clone(), crawl.plan.name.clone(), runner.clock());
+        let (name, failure) = (crawl.plan.name.clone(), Failure::default());
+        let starts = RequestStarts::start(connector.clone(), name, runner.clock(), failure.clone());
         Ok(Self {
             connector,
             crawl,
@@ -125,6 +129,7 @@ impl CrawlWorker {
             identity,
             limit,
             generations: 0,
+            failure,
             rests: SharedRests::default(),
         })
     }
@@ -134,6 +139,9 @@ impl CrawlWorker {
     /// # Errors
     /// Those that do not pass.
     pub async fn next(&mut self) -> Result<Assignment, ClusterError> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
         loop {
             let (run, slots) = match self.held_slots().await? {
                 Ok(held) => held,
@@ -194,9 +202,10 @@ impl CrawlWorker {
         let (letters, mail) = mpsc::channel(LETTERS);
         let mailbox = Mailbox::new(connector.clone(), crawl.clone(), &own);
         let mut mailing = JoinSet::new();
+        let failure = self.failure.clone();
         mailing.spawn(async move {
             if let Err(error) = mailbox.hand_on(letters).await {
-                tracing::error!("no mail from other slots: {error}");
+                failure.tell(error);
             }
         });
         let runtime = Handle::current();
@@ -210,7 +219,8 @@ impl CrawlWorker {
             limit: self.limit,
             stats: DeciderStats::default(),
         };
-        let change = SlotsChange { status: self.runner.status(), run, slots: fences.clone() };
+        let change =
+            SlotsChange { failure: self.failure.clone(), status: self.runner.status(), run, slots: fences.clone() };
         let session = CrawlSession::new(connector, crawl, PATIENCE);
         let mut resting = self.rests.noted();
         let known = self.connector.connect().await?;
@@ -271,6 +281,7 @@ impl CrawlWorker {
 
 /// Tells when a generation has to end.
 pub struct SlotsChange {
+    failure: Failure,
     status: watch::Receiver<RunStatus>,
     run: RunId,
     slots: BTreeMap<Slot, Fence>,
@@ -281,7 +292,7 @@ pub struct SlotsChange {
 pub enum EndOfGeneration {
     /// There are slots to take or to give back, or the crawl was stopped: commit what is under way.
     Soon,
-    /// The slots were lost: nothing can be committed.
+    /// The slots were lost: nothing can be committed. Or a task that the crawl depends on has failed.
     Now,
 }
 
@@ -295,8 +306,11 @@ impl SlotsChange {
                 }
                 return self.end().unwrap_or(end);
             }
-            if self.status.changed().await.is_err() {
-                return EndOfGeneration::Now;
+            tokio::select! {
+                changed = self.status.changed() => if changed.is_err() {
+                    return EndOfGeneration::Now;
+                },
+                () = self.failure.told() => return EndOfGeneration::Now,
             }
         }
     }

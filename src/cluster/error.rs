@@ -90,7 +90,7 @@ impl ClusterError {
         Self::Folder(error.to_string())
     }
 
-    /// Whether a process may begin anew with what the log has.
+    /// Whether a process may begin again with what the log has.
     pub fn ends_generation(&self) -> bool {
         matches!(self, Self::RunLost(_) | Self::SlotLost { .. } | Self::OtherLog(_) | Self::Unreplicated)
             || self.is_passing()

@@ -23,7 +23,7 @@
 //! | `slot_log`, `slot_entry`, `slot_encoder`, `slot_restore`, `slot_counts` | How is the log of a slot written and read back? |
 //! | `mail` | How do links get to the slots of their URLs? |
 //! | `page_grants`, `end_of_crawl`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
-//! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts` | How does a process crawl its slots? |
+//! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts`, `failure` | How does a process crawl its slots? |
 //! | `gather`, `archive_files` | How does a crawl become an ordinary folder? |
 //! | `moving`, `moved_pages`, `moved_events` | How does a folder become a crawl of a cluster? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
@@ -52,6 +52,7 @@ mod crawl_worker;
 mod decision_times;
 mod end_of_crawl;
 mod error;
+mod failure;
 mod gather;
 mod greeting;
 mod holder;

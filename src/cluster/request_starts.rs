@@ -13,6 +13,7 @@ use super::connection::Connector;
 use super::crawl_name::CrawlName;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
+use super::failure::Failure;
 use super::run_status::RunClock;
 use crate::fetch::SharedStarts;
 
@@ -31,11 +32,15 @@ pub struct RequestStarts {
 }
 
 impl RequestStarts {
-    /// Starts the task that asks the database, which ends with the last clone. No request starts unless the run of
-    /// `clock` is alive.
-    pub fn start(connector: Connector, crawl: CrawlName, clock: RunClock) -> Self {
+    /// Starts the task that asks the database, which ends with the last clone, or with an error that it tells to
+    /// `failure`. No request starts unless the run of `clock` is alive.
+    pub(super) fn start(connector: Connector, crawl: CrawlName, clock: RunClock, failure: Failure) -> Self {
         let (questions, asked) = mpsc::unbounded_channel();
-        tokio::spawn(answer(CrawlSession::new(connector, crawl, PATIENCE), asked));
+        tokio::spawn(async move {
+            if let Err(error) = answer(CrawlSession::new(connector, crawl, PATIENCE), asked).await {
+                failure.tell(error);
+            }
+        });
         Self { questions, clock }
     }
 
@@ -66,23 +71,19 @@ impl SharedStarts for RequestStarts {
     }
 }
 
-async fn answer(mut session: CrawlSession, mut asked: mpsc::UnboundedReceiver<Question>) {
+/// Answers until nobody asks any more, or an error does not pass: who has asked gets no answer then.
+async fn answer(mut session: CrawlSession, mut asked: mpsc::UnboundedReceiver<Question>) -> Result<(), ClusterError> {
     loop {
         let mut questions = Vec::new();
         if asked.recv_many(&mut questions, AT_ONCE).await == 0 {
-            return;
+            return Ok(());
         }
         let wanted: Vec<(IpAddr, Duration)> = questions.iter().map(|(address, gap, _)| (*address, *gap)).collect();
         let starts = loop {
             match reserve(&mut session, &wanted).await {
                 Ok(starts) => break starts,
-                Err(error) => {
-                    tracing::warn!("no request can start: {error}");
-                    if !error.is_passing() {
-                        // Whoever asks gets no answer, and starts no request.
-                        return;
-                    }
-                }
+                Err(error) if error.is_passing() => tracing::warn!("no request can start: {error}"),
+                Err(error) => return Err(error),
             }
         };
         for ((_, _, answer), start) in questions.into_iter().zip(starts) {
@@ -108,7 +109,7 @@ mod tests {
     /// the host. Returns the shortest gap between two requests to it. `clock`: what the frozen run takes its life to be.
     async fn shortest_gap(clock: RunClock) -> Duration {
         let connector = Connector::new(ServerAddress::parse("postgres://me@127.0.0.1:1/x").unwrap());
-        let frozen = RequestStarts::start(connector, CrawlName::parse("x").unwrap(), clock);
+        let frozen = RequestStarts::start(connector, CrawlName::parse("x").unwrap(), clock, Failure::default());
         let mut starts = vec![Instant::now()];
         // The other run makes a request at the end of each gap; the frozen one wakes up between two of them.
         tokio::time::sleep(GAP).await;

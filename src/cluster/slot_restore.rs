@@ -1,6 +1,6 @@
 //! Makes the folder of a process from the logs of its slots.
 //!
-//! The folder is scratch: a process makes it anew whenever its slots change. Entries are read in the order of their
+//! The folder is scratch: a process makes a new one whenever its slots change. Entries are read in the order of their
 //! commits, whatever the slots, so a referrer comes before the URLs that it names.
 
 use std::collections::{BTreeMap, HashMap};

@@ -31,7 +31,7 @@ const JUDGE_LOOK: Duration = Duration::from_millis(2);
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a loop tries to connect. The lease has run out long before.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// A holder is made anew if it answers for so many times as many slots as are held.
+/// A holder is replaced if it answers for so many times as many slots as are held.
 const TOO_MANY: usize = 2;
 
 /// Which arrivals the next turn is about.

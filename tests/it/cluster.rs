@@ -5,6 +5,7 @@ mod connection;
 mod crawl;
 mod dedup;
 mod dedup_output;
+mod failed_tasks;
 mod failover;
 mod forwarder;
 mod gaps;

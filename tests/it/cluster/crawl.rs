@@ -77,9 +77,16 @@ impl SharedCrawl {
         }
     }
 
-    pub async fn session(&self) -> (Session, CrawlRow) {
+    /// A session that uses the crawl.
+    pub async fn connected(&self) -> (Session, CrawlRow) {
         let session = Connector::new(self.servers.address()).connect().await.unwrap();
         let crawl = open(&session, &CrawlName::parse(self.name).unwrap()).await.unwrap();
+        (session, crawl)
+    }
+
+    /// The same, once the crawl is over.
+    pub async fn session(&self) -> (Session, CrawlRow) {
+        let (session, crawl) = self.connected().await;
         assert_eq!(crawl.state, CrawlState::Finished);
         (session, crawl)
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ndcrawl::cluster::{Connector, CrawlName, Session, logged_lines, open};
+use ndcrawl::cluster::logged_lines;
 use serde_json::Value;
 
 use super::crawl::{OF_THE_CRAWL, SharedCrawl, slow};
@@ -25,12 +25,6 @@ fn worker(crawl: &SharedCrawl, number: usize) -> Running {
     let run = crawl.place.run(["worker", &crawl.servers.url(), "--cluster-name", crawl.name, "-c8", "--lease=2s"]);
     let folder = crawl.place.path(&format!("worker-{number}"));
     run.args(["--allow-private", "--no-config", "--progress=none", "--out"]).args([folder]).start()
-}
-
-async fn session(crawl: &SharedCrawl) -> Session {
-    let session = Connector::new(crawl.servers.address()).connect().await.unwrap();
-    open(&session, &CrawlName::parse(crawl.name).unwrap()).await.unwrap();
-    session
 }
 
 async fn log_lines(crawl: &SharedCrawl) -> Lines {
@@ -103,7 +97,7 @@ async fn a_move_without_the_outcomes_would_fetch_pages_twice() {
     let crawl = SharedCrawl::new("left_out", slow(52, 60));
     crawl_alone(&crawl, "folder", &["--max-pages=40"]).expect_code(0);
     move_folder(&crawl, "folder", &["--max-pages=0"]).finish().expect_code(0);
-    let session = session(&crawl).await;
+    let (session, _) = crawl.connected().await;
     // The first commit has the URLs, the last ones pages and origins.
     session.client().batch_execute("DELETE FROM slot_log WHERE seq > 1").await.unwrap();
     worker(&crawl, 1).finish();
@@ -122,7 +116,7 @@ async fn an_interrupted_move_goes_on_and_nobody_works_on_it_before() {
     let whole = SharedCrawl { name: "uninterrupted", ..crawl };
     move_folder(&whole, "folder", &[]).finish().expect_code(0);
     let read = |rows: Vec<tokio_postgres::Row>| -> Vec<Option<String>> { rows.iter().map(|row| row.get(0)).collect() };
-    let expected = read(session(&whole).await.client().query(state, &[]).await.unwrap());
+    let expected = read(whole.connected().await.0.client().query(state, &[]).await.unwrap());
 
     let crawl = SharedCrawl { name: "interrupted", ..whole };
     std::fs::remove_file(crawl.place.path("folder").join("moved.json")).unwrap();
@@ -134,7 +128,7 @@ async fn an_interrupted_move_goes_on_and_nobody_works_on_it_before() {
         assert!(refused.stderr.contains("in part only"), "{refused:?}");
     }
     move_folder(&crawl, "folder", &[]).finish().expect_code(0);
-    let found = read(session(&crawl).await.client().query(state, &[]).await.unwrap());
+    let found = read(crawl.connected().await.0.client().query(state, &[]).await.unwrap());
     assert_eq!(found, expected);
 }
 
