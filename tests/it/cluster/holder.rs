@@ -7,7 +7,7 @@ use ndcrawl::cluster::{
     ArrivalChunk, Arriving, ArrivingPage, Holder, Judge, PageFacts, Run, RunId, Session, all_arrived, arrival_body,
     next_ranges, open_turn, send_arrivals, turns_behind,
 };
-use ndcrawl::detect::{Decider, Mode, Options, Settling};
+use ndcrawl::detect::{Decider, Mode, Options, Settling, TurnAnswer};
 use ndcrawl::model::{Detector, Digest, Field, FieldCounts, PageId, PageInput, Slot, TermCounts, TermOrder, Verdict};
 use ndcrawl::seeded::SeededRng;
 
@@ -143,7 +143,7 @@ pub async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>)
     let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options() });
     let mut follower = Holder::new(options(), (0..SLOTS).map(Slot), SLOTS).unwrap();
     let order = follower.follow(session).await.unwrap();
-    let mut order = order.into_iter().map(|(run, number, _)| (run, number));
+    let mut order = order.into_iter().peekable();
     let mut verdicts = BTreeMap::new();
     let mut last = 0;
     loop {
@@ -152,7 +152,13 @@ pub async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>)
             return verdicts;
         }
         for turn in turns {
-            let names: Vec<(RunId, i64)> = order.by_ref().take(turn.count as usize).collect();
+            // The count of a turn leaves out pages that were delivered before: those may belong to either of two turns.
+            let (mut names, mut left) = (Vec::new(), turn.count);
+            let is_first = |answer: &Option<TurnAnswer>| answer.is_some_and(|answer| !answer.redelivered);
+            while let Some((run, number, answer)) = order.next_if(|(.., answer)| left > 0 || !is_first(answer)) {
+                left -= i32::from(is_first(&answer));
+                names.push((run, number));
+            }
             let pages: Vec<PageInput> = names.iter().map(|(run, number)| sent[run][*number as usize].clone()).collect();
             let answers = decider.decide_turn(pages).unwrap();
             verdicts.extend(names.into_iter().zip(answers.iter().map(|answer| answer.verdict)));
