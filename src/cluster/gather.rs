@@ -10,6 +10,7 @@ use super::archive_files::archive_files;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::holder::arriving_of;
+use super::host_rests::lasting_rests;
 use super::mail::letters;
 use super::schema::CrawlRow;
 use super::slot_entry::SlotEntry;
@@ -19,8 +20,8 @@ use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
 use crate::detect::{DecidedPage, Vocabulary};
 use crate::model::{
-    Batch, Digest, Discovery, Mailed, OwnSlots, PageId, PageInput, PageKind, PageLine, PageRow, Sequence, Slot,
-    TermOrder, UrlId, UrlRow, UrlState, WarcLocation,
+    Batch, Digest, Discovery, Mailed, OwnSlots, PageId, PageInput, PageKind, PageLine, PageRow, RestRow, Sequence,
+    Slot, TermOrder, UrlId, UrlRow, UrlState, WarcLocation,
 };
 use crate::store::Store;
 
@@ -45,6 +46,8 @@ pub struct Gathered {
     pub files: u64,
     /// Links that were on their way between slots.
     pub mail: Vec<Mailed>,
+    /// Rests of hosts that last.
+    pub rests: Vec<RestRow>,
 }
 
 /// Gathers the crawl that the session uses into a new folder. `places` are folders in which to look for the archives of
@@ -67,6 +70,7 @@ pub async fn gather(
     let restore = gathering.urls(session, crawl).await?;
     gathering.pages(session, restore, told).await?;
     gathering.gathered.mail = letters(session).await?;
+    gathering.gathered.rests = lasting_rests(session, crawl.slot_map().slots()).await?;
     Ok(gathering.gathered)
 }
 

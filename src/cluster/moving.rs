@@ -8,6 +8,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connection::Session;
 use super::error::ClusterError;
+use super::host_rests::store_rests;
 use super::lease::RunDescription;
 use super::moved_events::move_events;
 use super::moved_pages::move_pages;
@@ -67,6 +68,7 @@ pub async fn move_in(
     move_pages(session, folder, run, |pages| told(pages, all)).await?;
     let outcomes = move_events(session, crawl, folder, run, |rows| told(u64::from(mark.pages) + rows, all)).await?;
     let files = enter_archive(session, folder, run).await?;
+    enter_rests(session, crawl, folder).await?;
     test_point("moved");
     end(session).await?;
     Ok(Moved { urls: mark.urls.into(), outcomes, pages: mark.pages.into(), files })
@@ -115,6 +117,14 @@ async fn enter_archive(session: &mut Session, folder: &StoreReader, run: i32) ->
     }
     transaction.commit().await?;
     Ok(files.len() as u64)
+}
+
+/// Has workers wait as long as hosts have asked the folder's process to.
+async fn enter_rests(session: &mut Session, crawl: &CrawlRow, folder: &StoreReader) -> Result<(), ClusterError> {
+    let rests = folder.lasting_rests().map_err(ClusterError::folder)?;
+    let transaction = session.begin().await?;
+    store_rests(&transaction, crawl.slot_map(), &rests).await?;
+    transaction.commit().await
 }
 
 /// Has workers begin.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    CommitMark, HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, Sequence, TermId, TermRow, UrlId, UrlRow,
+    CommitMark, HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, RestRow, Sequence, TermId, TermRow, UrlId, UrlRow,
 };
 
 use super::block::Block;
@@ -21,6 +21,7 @@ use super::line_index::LineIndex;
 use super::line_texts::line_texts;
 use super::options::OpenedStore;
 use super::rebuilding::{expect_whole, expect_whole_locked};
+use super::rests;
 use super::shared::SharedStore;
 use super::table::{Table, TableEntries};
 use super::warc_files;
@@ -177,6 +178,11 @@ impl StoreReader {
             files.push((serial, format!("warc/{name}"), bytes));
         }
         Ok(files)
+    }
+
+    /// Returns the rests of hosts and addresses that last.
+    pub fn lasting_rests(&self) -> Result<Vec<RestRow>> {
+        rests::lasting_rests(self.shared.folder().root())
     }
 
     /// Returns an index of `pages.jsonl`.

@@ -41,17 +41,7 @@ impl RestLog {
     /// Opens or creates the file of an output folder. Returns the rests that last. Ignores lines that it cannot read.
     pub(crate) fn open(folder: &Path) -> Result<(Self, Vec<RestRow>)> {
         let path = folder.join(RESTS);
-        let text = match fs::read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(|error| Error::io("read", &path, error))?,
-        };
-        let mut last = HashMap::new();
-        for line in text.split(|&byte| byte == b'\n') {
-            if let Ok(row) = serde_json::from_slice::<RestRow>(line) {
-                last.insert(row.of.clone(), row);
-            }
-        }
-        last.retain(|_, row| lasts(row, now()));
+        let last = lasting(&path)?;
         let rows = last.values().cloned().collect();
         let file = RestFile::rewrite(&path, last).map_err(|error| Error::io("write", &path, error))?;
         Ok((Self { path, state: Mutex::new(file) }, rows))
@@ -96,6 +86,26 @@ impl RestFile {
         }
         Ok(())
     }
+}
+
+/// Reads the rests of a folder that last. Ignores lines that it cannot read.
+pub(super) fn lasting_rests(folder: &Path) -> Result<Vec<RestRow>> {
+    Ok(lasting(&folder.join(RESTS))?.into_values().collect())
+}
+
+fn lasting(path: &Path) -> Result<HashMap<RestOf, RestRow>> {
+    let text = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(|error| Error::io("read", path, error))?,
+    };
+    let mut last = HashMap::new();
+    for line in text.split(|&byte| byte == b'\n') {
+        if let Ok(row) = serde_json::from_slice::<RestRow>(line) {
+            last.insert(row.of.clone(), row);
+        }
+    }
+    last.retain(|_, row| lasts(row, now()));
+    Ok(last)
 }
 
 fn line(row: &RestRow) -> std::io::Result<Vec<u8>> {

@@ -18,7 +18,7 @@ use crate::cli::startup::settings_with_log;
 use crate::cli::terminal::{print, write_stderr};
 use crate::cluster::{CrawlRow, CrawlState, Gathered, gather, open};
 use crate::crawl::finish_folder;
-use crate::model::Mailed;
+use crate::model::{Mailed, RestRow};
 use crate::store::{Identity, Store};
 
 /// Gathers, and returns the exit code.
@@ -41,7 +41,8 @@ pub(super) fn run(arguments: &GatherArguments) -> Result<u8, CliError> {
         };
         let gathered = gather(&session, &row, &mut folder.store, &arguments.archives, told).await;
         let mut gathered = gathered.map_err(cluster_error)?;
-        let mail = std::mem::take(&mut gathered.mail);
+        let (mail, rests) = (std::mem::take(&mut gathered.mail), std::mem::take(&mut gathered.rests));
+        folder.note_rests(&rests)?;
         folder.finish(&row, mail)?;
         Ok::<_, CliError>((row, gathered))
     })?;
@@ -94,6 +95,13 @@ impl NewFolder {
         let (store, _) = opened.map_err(opening_error)?;
         let crawl_file = CrawlFile::begin(&settings, &seeds, name, None)?;
         Ok(Self { settings, store, crawl_file, identity })
+    }
+
+    /// Has whoever goes on in the folder wait as long as hosts have asked the workers to.
+    fn note_rests(&self, rests: &[RestRow]) -> Result<(), CliError> {
+        let (log, _) = self.store.rests().map_err(opening_error)?;
+        rests.iter().for_each(|rest| log.note(rest));
+        Ok(())
     }
 
     /// Takes in the links that were on their way, writes the lines of URLs that were never fetched, if the crawl is over,

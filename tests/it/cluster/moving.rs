@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ndcrawl::cluster::logged_lines;
+use ndcrawl::model::{Rest, RestOf, RestRow};
 use serde_json::Value;
 
 use super::crawl::{OF_THE_CRAWL, SharedCrawl, slow};
@@ -54,6 +55,11 @@ async fn a_moved_crawl_ends_as_one_that_went_on_alone() {
     for (name, matching) in [("moved", "--matching=any"), ("moved_best", "--matching=best")] {
         let crawl = SharedCrawl::new(name, slow(51, 100));
         crawl_alone(&crawl, "folder", &["--max-pages=60", matching]).expect_code(0);
+        let since = jiff::Timestamp::now().as_millisecond();
+        let (of, millis) = (RestOf::Origin("http://resting.test:8080".to_owned()), 3_600_000);
+        let rest = RestRow { of, why: Rest::RetryAfter, since, millis, at: None, strikes: 1 };
+        let resting = serde_json::to_string(&rest).unwrap() + "\n";
+        std::fs::write(crawl.place.path("folder").join("rests.jsonl"), resting).unwrap();
         let moved = move_folder(&crawl, "folder", &["--max-pages=0"]).finish().expect_code(0);
         assert!(moved.stdout.contains(&format!("is the crawl '{name}' now")), "{moved:?}");
 
@@ -78,6 +84,8 @@ async fn a_moved_crawl_ends_as_one_that_went_on_alone() {
         crawl.place.run(["verify", &url, "--cluster-name", name, "--sample=30%"]).finish().expect_code(0);
 
         let gathered = crawl.gather();
+        let rests = std::fs::read_to_string(gathered.join("rests.jsonl")).unwrap();
+        assert!(rests.contains("http://resting.test:8080"), "{rests}");
         crawl_alone(&crawl, "alone", &[matching]).expect_code(0);
         let (here, alone) = (lines(&gathered), lines(&crawl.place.path("alone")));
         assert_eq!(stored(&crawl, &here), stored(&crawl, &alone));
