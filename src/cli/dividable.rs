@@ -28,7 +28,8 @@ pub(super) fn refuse_undividable_crawl(settings: &Settings, is_recrawl: bool) ->
 
 /// Refuses settings that a `dedup` run of several workers cannot keep.
 pub(super) fn refuse_undividable_dedup(settings: &Settings) -> Result<(), CliError> {
-    let against = || (settings.source("dedup.against").to_string(), "give the earlier pages as the first manifest");
+    let against =
+        || (settings.source("dedup.against").to_string(), "give the earlier pages as the first manifest of this crawl");
     let refused = (!settings.dedup.against.is_empty()).then(against);
     told(refused.or_else(|| undividable_decisions(settings)))
 }

@@ -81,10 +81,10 @@ async fn another_crawl_and_settings_that_cannot_be_divided_are_refused() {
         (&["--slots", "8"], "another number of slots"),
         (&["--turn", "32"], "another size of turns"),
         (&["--one-copy"], "another number of copies"),
-        (&["--detector", "dd"], "--detector cannot be shared by several workers\nhint: only mwo"),
-        (&["--filter", "paper"], "--filter cannot be shared by several workers\nhint: only the exact index"),
-        (&["--matching", "any"], "--matching cannot be shared by several workers\nhint: the first match"),
-        (&["--against", "x"], "--against cannot be shared by several workers\nhint: give the earlier pages"),
+        (&["--detector", "dd"], "--detector cannot be shared by several processes\nhint: only mwo"),
+        (&["--filter", "paper"], "--filter cannot be shared by several processes\nhint: only the exact index"),
+        (&["--matching", "any"], "--matching cannot be shared by several processes\nhint: the first match"),
+        (&["--against", "x"], "--against cannot be shared by several processes\nhint: give the earlier pages"),
     ] {
         assert_refused(init(&place, &url, &[&name[..], more].concat()), message, servers);
     }

@@ -245,7 +245,7 @@ async fn inputs_that_cannot_be_read_are_told_and_the_others_go_on() {
         (&["twice"], "the input in0.warc is named twice"),
         (&["empty"], "the manifest names no input"),
         (&["some", "--same-url", "last"], "--same-url last reads all inputs twice"),
-        (&["some", "--detector", "dd"], "--detector cannot be shared by several workers"),
+        (&["some", "--detector", "dd"], "--detector cannot be shared by several processes"),
     ] {
         place.write("twice", "in0.warc\nin0.warc\n");
         place.write("empty", "# nothing\n");

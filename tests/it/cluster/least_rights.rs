@@ -81,8 +81,8 @@ async fn speak_tls(servers: &LocalServers, certificate: &Path, key: &Path) {
 /// The statements of the guide that make the user of a crawl.
 fn statements_of_the_guide() -> Vec<String> {
     let guide = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/cluster.md")).unwrap();
-    let block = guide.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
-    assert!(block.contains("CREATE ROLE crawler LOGIN PASSWORD '…'"), "{block}");
+    let blocks = guide.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let block = blocks.into_iter().find(|block| block.contains("CREATE ROLE crawler LOGIN PASSWORD '…'")).unwrap();
     block.replace('…', PASSWORD).split_terminator(";\n").map(str::to_owned).collect()
 }
 
