@@ -11,7 +11,7 @@ use crate::cli::cluster_settings::of_moved;
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error, exit, opening_error};
-use crate::cli::format::counted;
+use crate::cli::format::{counted, thousands};
 use crate::cli::output_dir::{DEDUP, EarlierRun};
 use crate::cli::run_crawl::runtime;
 use crate::cli::run_worker::shared_setup;
@@ -106,7 +106,8 @@ fn expect_movable(
         return refused(&format!("its pages were read as '{found}', and this program has '{wanted}'"), instead);
     }
     if store.mark().totals.revised > 0 {
-        let instead = "go on with one process, or move the folder of a crawl before its end";
+        let instead =
+            "go on with one process; a crawl that is stopped by Ctrl-C, before its end or limit, can be moved";
         return refused(
             "pages were decided again at the end of the crawl, which turns of a cluster cannot say",
             instead,
@@ -140,7 +141,7 @@ fn tell(arguments: &ClusterMoveArguments, to: &MovedTo, moved: Moved) -> Result<
         arguments.dir.display(),
         to.crawl,
         counted(urls, "URL", "URLs"),
-        outcomes,
+        thousands(outcomes),
         counted(pages, "page", "pages"),
         counted(files, "archive file", "archive files"),
         if files == 1 { "stays" } else { "stay" },
