@@ -146,6 +146,10 @@ impl Dispatcher {
         if self.outcomes.frontier.reopen()? {
             return Ok(WhenIdle::GoOn);
         }
+        // Mail may have come since the frontier was asked for something to do.
+        if !self.outcomes.frontier.is_done() {
+            return Ok(WhenIdle::GoOn);
+        }
         let is_idle = !self.outcomes.frontier.has_all_pages();
         if let PageDecider::Shared(shared) = &mut self.outcomes.stage.decider {
             shared.withdraw_rest().map_err(PipelineError::from)?;

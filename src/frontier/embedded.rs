@@ -12,7 +12,7 @@ use super::{FrontierError, HeldBack, Options, Prediction, QueuedOrigin, UrlLog};
 use crate::dust::ListedRule;
 use crate::model::{
     Ack, CanonicalUrl, Discovery, Exclusion, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Mailed, Offered,
-    OutcomeKind, PageLinksRow, Relevance, Requeue, Slot, UrlId, UrlRow,
+    OutcomeKind, PageLinksRow, Relevance, Requeue, Slot, UrlId, UrlRow, Wait,
 };
 
 /// URLs that [`EmbeddedFrontier::unfinished`] checks under one lock.
@@ -277,6 +277,11 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// Changes the most pages in all.
     pub fn set_max_pages(&self, most: u64) {
         self.engine().state.set_max_pages(most);
+    }
+
+    /// Whether nothing is leased, and nothing can be: [`Wait::Done`].
+    pub fn is_done(&self) -> bool {
+        self.engine().wait(Instant::now()) == Wait::Done
     }
 
     /// Whether the crawl has its pages, if each lease brings one.

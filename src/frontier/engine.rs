@@ -205,7 +205,7 @@ impl<L: UrlLog> Engine<L> {
 
     /// Returns exactly what to wait for, so that nobody need poll. While hosts or the crawl have their pages, only a
     /// lease that brings none can free a URL.
-    fn wait(&self, now: Instant) -> Wait {
+    pub(super) fn wait(&self, now: Instant) -> Wait {
         match self.state.queues.next_due() {
             Some(due) if !self.state.has_all_pages() => Wait::Until(due.map_or(now, |due| due.max(now))),
             _ if self.state.phases.count(UrlPhase::Leased) == 0 => Wait::Done,
