@@ -12,6 +12,9 @@ use crate::cli::seeds::{Seed, Seeds};
 use crate::cluster::{CrawlRow, MOVED};
 use crate::model::CanonicalUrl;
 
+/// Most pages of a turn of a crawl.
+pub(super) const TURN_PAGES: i32 = 256;
+
 /// Returns the settings of the crawl and its seeds, for the database.
 pub(super) fn of_crawl(settings: &Settings, seeds: &Seeds) -> Value {
     let seeds: Vec<Value> = seeds

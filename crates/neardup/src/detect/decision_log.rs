@@ -127,7 +127,7 @@ impl DecisionLog {
         self.find_first_again(withdrawn);
     }
 
-    /// Finds anew the first pages of the bodies and texts that these pages have, or others that name them.
+    /// Finds once more the first pages of the bodies and texts that these pages have, or others that name them.
     fn find_first_again(&mut self, pages: &[Sequence]) {
         if pages.is_empty() {
             return;

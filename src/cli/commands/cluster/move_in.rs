@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::ClusterMoveArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::of_moved;
+use crate::cli::cluster_settings::{TURN_PAGES, of_moved};
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error, exit, opening_error};
@@ -25,8 +25,6 @@ use crate::store::{Generation, MovedTo, StoreReader, mark_moved, read_json_file}
 
 /// Memory of the store's cache.
 const CACHE_BYTES: u64 = 64 << 20;
-/// Most pages of a turn.
-const TURN_PAGES: i32 = 256;
 /// How often progress is told.
 const TELLS: Duration = Duration::from_secs(2);
 

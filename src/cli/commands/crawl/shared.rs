@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use crate::cli::args::CrawlArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::of_crawl;
+use crate::cli::cluster_settings::{TURN_PAGES, of_crawl};
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
@@ -14,9 +14,6 @@ use crate::cli::run_crawl::runtime;
 use crate::cli::run_worker::{self, Helper, SharedCrawl, shared_setup, worker_folder};
 use crate::cli::seeds::Seeds;
 use crate::cluster::{CrawlPlan, connect_checked, init};
-
-/// Most pages of a turn.
-const TURN_PAGES: i32 = 256;
 
 /// Makes the crawl at this address, or joins it, and works on it. Returns the exit code.
 pub(super) fn run(
