@@ -105,7 +105,7 @@ fn in_pieces(options: &Options, pages: &[PageInput], count: usize, fault: Fault)
 
 /// Decides each page of a turn as if it were the only one.
 fn alone(first: Sequence, turn: &[PageInput], replies: &[Vec<Reply>], learnt: &Learnt) -> DecidedTurn {
-    let mut all = DecidedTurn { first, withdrawn: Vec::new(), pages: Vec::new(), answers: Vec::new() };
+    let mut all = DecidedTurn { first, ..DecidedTurn::default() };
     for (place, page) in turn.iter().enumerate() {
         let of_page: Vec<Vec<Reply>> = replies.iter().map(|piece| vec![piece[place]]).collect();
         let number = Sequence(first.0 + all.pages.len() as u32);

@@ -121,13 +121,12 @@ struct MovedTurn {
 impl MovedTurn {
     fn new(run: i32, first: u32, rows: Vec<PageRow>, texts: &FolderTexts) -> Result<Self, ClusterError> {
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let mut turn =
-            DecidedTurn { first: Sequence(first), withdrawn: Vec::new(), pages: Vec::new(), answers: Vec::new() };
+        let mut turn = DecidedTurn { first: Sequence(first), ..DecidedTurn::default() };
         let mut arriving = Vec::with_capacity(rows.len());
         for (number, row) in (first..).zip(rows) {
             let (verdict, least_weight) = (row.verdict, row.least_weight);
             let page = texts.arriving(row)?;
-            turn.answers.push(TurnAnswer { sequence: Sequence(number), verdict, redelivered: false });
+            turn.answers.push(TurnAnswer { sequence: Sequence(number), verdict, redelivered: false, displaced: None });
             turn.pages.push(DecidedPage { input: page.input.clone(), verdict, least_weight });
             arriving.push(Arriving::from(page));
         }

@@ -82,8 +82,9 @@ pub(super) async fn replay_with(
         }
         for row in turns {
             let verdicts = TurnVerdicts::read(&row.body)?;
-            let arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
+            let mut arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
             let turn = verdicts.of(arrivals.clone())?;
+            arrivals.turn.is_unsettled = turn.is_unsettled;
             if let Some(again) = process.decide(row.number, arrivals.turn, &turn)? {
                 found.checked += turn.pages.len() as u64;
                 for (answer, again) in turn.answers.iter().zip(&again) {

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{DecidedPage, DecidedTurn, Reply, TurnAnswer, TurnInput};
+use crate::detect::{DecidedPage, DecidedTurn, Ending, Reply, TurnAnswer, TurnInput};
 use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermCounts, TermOrder, Verdict};
 
 use super::connection::Session;
@@ -69,6 +69,7 @@ struct ArrivedPage {
     text_digest: Option<Digest>,
     terms: Vec<(String, FieldCounts)>,
     order: TermOrder,
+    renews: Option<Sequence>,
     rank: u8,
     facts: PageFacts,
     slot: Option<Slot>,
@@ -92,13 +93,24 @@ pub(super) struct TurnVerdicts {
     withdrawn: Vec<Sequence>,
     /// What was decided of each arrival.
     answers: Vec<LoggedAnswer>,
+    /// What pages that were decided again pass on no more.
+    endings: Vec<Ending>,
+    /// Whether what the turn teaches does not count yet where it ends.
+    is_unsettled: bool,
 }
 
 /// What a turn has decided of an arrival.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum LoggedAnswer {
-    /// A page, with the least weight of its terms, and the slot and name by which its completion is looked for.
-    Decided { sequence: Sequence, verdict: Verdict, least_weight: u32, owner: Option<(Slot, PageId)> },
+    /// A page, with the least weight of its terms, the slot and name by which its completion is looked for, and the stored
+    /// page that left the index for it.
+    Decided {
+        sequence: Sequence,
+        verdict: Verdict,
+        least_weight: u32,
+        owner: Option<(Slot, PageId)>,
+        displaced: Option<Sequence>,
+    },
     /// A page that had been decided before.
     Known { sequence: Sequence, verdict: Verdict },
     /// A withdrawal.
@@ -109,8 +121,12 @@ impl LoggedAnswer {
     /// Returns the decision on a page.
     fn of_page(self) -> Option<TurnAnswer> {
         match self {
-            Self::Decided { sequence, verdict, .. } => Some(TurnAnswer { sequence, verdict, redelivered: false }),
-            Self::Known { sequence, verdict } => Some(TurnAnswer { sequence, verdict, redelivered: true }),
+            Self::Decided { sequence, verdict, displaced, .. } => {
+                Some(TurnAnswer { sequence, verdict, redelivered: false, displaced })
+            }
+            Self::Known { sequence, verdict } => {
+                Some(TurnAnswer { sequence, verdict, redelivered: true, displaced: None })
+            }
             Self::Withdrawal => None,
         }
     }
@@ -163,6 +179,7 @@ pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
         text_digest: input.text_digest,
         terms: input.terms.iter().map(|term| (term.term.to_string(), term.counts)).collect(),
         order: input.order.clone(),
+        renews: input.renews,
         rank: input.rank,
         facts: facts.clone(),
         slot: *slot,
@@ -195,7 +212,7 @@ pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
             text_digest: page.text_digest,
             terms: page.terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
             order: page.order,
-            renews: None,
+            renews: page.renews,
             rank: page.rank,
         },
         facts: page.facts,
@@ -222,18 +239,21 @@ impl TurnVerdicts {
     pub fn body(ranges: &[ArrivalRange], arrivals: &TurnArrivals, turn: &DecidedTurn) -> Result<Vec<u8>, ClusterError> {
         let mut pages = turn.pages.iter();
         let answer = |(slot, answer): (&Option<Option<Slot>>, Option<TurnAnswer>)| {
-            let Some(TurnAnswer { sequence, verdict, redelivered }) = answer else { return LoggedAnswer::Withdrawal };
+            let Some(TurnAnswer { sequence, verdict, redelivered, displaced }) = answer else {
+                return LoggedAnswer::Withdrawal;
+            };
             match if redelivered { None } else { pages.next() } {
                 None => LoggedAnswer::Known { sequence, verdict },
                 Some(DecidedPage { input, least_weight, .. }) => {
                     let owner = slot.flatten().map(|slot| (slot, input.page));
-                    LoggedAnswer::Decided { sequence, verdict, least_weight: *least_weight, owner }
+                    LoggedAnswer::Decided { sequence, verdict, least_weight: *least_weight, owner, displaced }
                 }
             }
         };
         let answers = arrivals.pages.iter().zip(arrivals.answers(turn)).map(answer).collect();
         let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
-        encoded(&Self { first: turn.first, ranges, withdrawn: turn.withdrawn.clone(), answers })
+        let (withdrawn, endings) = (turn.withdrawn.clone(), turn.endings.clone());
+        encoded(&Self { first: turn.first, ranges, withdrawn, answers, endings, is_unsettled: turn.is_unsettled })
     }
 
     /// Reads the body of a turn.
@@ -270,7 +290,7 @@ impl TurnVerdicts {
 
     /// Returns the turn, given its arrivals in order.
     pub fn of(self, arrivals: TurnArrivals) -> Result<DecidedTurn, ClusterError> {
-        let TurnArrivals { turn: TurnInput { withdrawn, pages }, pages: kinds } = arrivals;
+        let TurnArrivals { turn: TurnInput { withdrawn, pages, .. }, pages: kinds } = arrivals;
         let is_same = kinds.len() == self.answers.len()
             && kinds.iter().zip(&self.answers).all(|(page, answer)| page.is_some() == answer.of_page().is_some())
             && withdrawn == self.withdrawn;
@@ -278,8 +298,9 @@ impl TurnVerdicts {
             let what = format!("a turn of {} answers to {} other arrivals", self.answers.len(), kinds.len());
             return Err(ClusterError::Damaged(what));
         }
-        let mut turn = DecidedTurn { first: self.first, withdrawn, pages: Vec::new(), answers: Vec::new() };
-        let answers = self.answers.into_iter().filter_map(|answer| Some((answer, answer.of_page()?)));
+        let Self { first, answers: logged, endings, is_unsettled, .. } = self;
+        let mut turn = DecidedTurn { first, withdrawn, endings, is_unsettled, ..DecidedTurn::default() };
+        let answers = logged.into_iter().filter_map(|answer| Some((answer, answer.of_page()?)));
         for (input, (logged, answer)) in pages.into_iter().zip(answers) {
             turn.answers.push(answer);
             if let LoggedAnswer::Decided { verdict, least_weight, .. } = logged {

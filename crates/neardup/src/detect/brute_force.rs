@@ -30,6 +30,8 @@ struct Page {
     passes_on: PassesOn,
     /// Whether later pages are no longer compared with it.
     is_withdrawn: bool,
+    /// Whether it is a page that was withdrawn, decided again.
+    is_settled: bool,
 }
 
 #[derive(Debug)]
@@ -56,9 +58,10 @@ impl BruteForce {
         weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
         let verdict =
             self.copy_of(&input, &weights).or_else(|| self.best_match(&input, &weights)).unwrap_or(Verdict::Unique);
-        self.replace_first(&input);
         let passes_on = PassesOn { to_body: true, to_text: true };
-        self.pages.push(Page { input, weights, full_weight, verdict, passes_on, is_withdrawn: false });
+        let earlier = input.renews.and_then(|earlier| self.pages.get(earlier.index()));
+        let is_settled = earlier.is_some_and(|earlier| earlier.is_withdrawn);
+        self.pages.push(Page { input, weights, full_weight, verdict, passes_on, is_withdrawn: false, is_settled });
         verdict
     }
 
@@ -71,22 +74,16 @@ impl BruteForce {
             return;
         };
         // A page that was displaced once stays.
-        let is_settled =
-            self.pages[of.index()].input.renews.is_some_and(|first| self.pages[first.index()].is_withdrawn);
         let stored = &mut self.pages[of.index()];
-        if stored.input.rank < rank && !is_settled && !std::mem::replace(&mut stored.is_withdrawn, true) {
+        let may_leave = stored.input.rank < rank && !stored.is_settled;
+        if may_leave && !std::mem::replace(&mut stored.is_withdrawn, true) {
             self.end_inheritance(of);
         }
     }
 
     /// Takes a page back for good: nothing is compared with it, and nobody inherits from those that name it.
     pub fn withdraw(&mut self, page: Sequence) {
-        for (number, other) in (0..).map(Sequence).zip(&mut self.pages) {
-            other.is_withdrawn |= number == page;
-            if number == page && other.verdict.is_unique() || other.verdict.duplicate_of() == Some(page) {
-                other.passes_on = PassesOn { to_body: false, to_text: false };
-            }
-        }
+        self.pages[page.index()].is_withdrawn = true;
     }
 
     fn end_inheritance(&mut self, earlier: Sequence) {
@@ -136,40 +133,31 @@ impl BruteForce {
     }
 
     fn copy_of(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
-        if let Some((number, page)) = self.first_of_body(input).filter(|(_, page)| self.is_stored(page)) {
+        if let Some((number, page)) = self.first_of_body(input) {
             return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
         }
         if weights.len() < self.options.min_terms {
             return None;
         }
-        let (number, page) = self.first_of_text(input).filter(|(_, page)| self.is_stored(page))?;
+        let (number, page) = self.first_of_text(input)?;
         Some(inherit(number, page.verdict, DecidedBy::TextDigest))
     }
 
     fn first_of_body(&self, input: &PageInput) -> Option<(Sequence, &Page)> {
-        self.peers(input).find(|(_, page)| page.passes_on.to_body && page.input.body_digest == input.body_digest)
+        let has_body = |page: &Page| page.passes_on.to_body && page.input.body_digest == input.body_digest;
+        self.peers(input).find(|(_, page)| has_body(page) && self.is_stored(page))
     }
 
     fn first_of_text(&self, input: &PageInput) -> Option<(Sequence, &Page)> {
         input.text_digest?;
-        self.peers(input).find(|(_, page)| page.passes_on.to_text && page.input.text_digest == input.text_digest)
+        let has_text = |page: &Page| page.passes_on.to_text && page.input.text_digest == input.text_digest;
+        self.peers(input).find(|(_, page)| has_text(page) && self.is_stored(page))
     }
 
     /// Returns whether a page, or the one that it repeats, is compared with later pages.
     fn is_stored(&self, page: &Page) -> bool {
         let stored = page.verdict.duplicate_of().map_or(page, |of| &self.pages[of.index()]);
         !stored.is_withdrawn
-    }
-
-    /// Lets a page take the place of the first one of its body or text, if that repeats a page that was withdrawn.
-    fn replace_first(&mut self, input: &PageInput) {
-        let is_gone = |first: Option<(Sequence, &Page)>| first.is_some_and(|(_, page)| !self.is_stored(page));
-        let (body_gone, text_gone) = (is_gone(self.first_of_body(input)), is_gone(self.first_of_text(input)));
-        let (within, group) = (self.options.within, input.group);
-        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.input.group == group) {
-            page.passes_on.to_body &= !(body_gone && page.input.body_digest == input.body_digest);
-            page.passes_on.to_text &= !(text_gone && page.input.text_digest == input.text_digest);
-        }
     }
 
     fn best_match(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {

@@ -20,6 +20,12 @@ impl CommonNumbers {
         numbers.get(page.index()).copied().unwrap_or(page)
     }
 
+    /// Returns the place in the piece of a page of the common log, if it is one of the piece's.
+    pub(super) fn find(&self, number: Sequence) -> Option<Sequence> {
+        let numbers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        numbers.binary_search(&number).ok().and_then(|place| u32::try_from(place).ok()).map(Sequence)
+    }
+
     /// Returns how many pages the piece has.
     pub(super) fn len(&self) -> usize {
         self.0.read().unwrap_or_else(PoisonError::into_inner).len()

@@ -1,6 +1,8 @@
 //! All decided pages, by number, name and digest.
 
-use std::collections::{BTreeMap, HashSet};
+mod candidates;
+
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Write};
 
 use hashbrown::HashTable;
@@ -8,9 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::DetectError;
 use super::common_numbers::CommonNumbers;
-use super::withdrawals::WithdrawnPages;
+use super::turn::{CopyKeys, Ending};
+use super::withdrawals::{RankedPage, WithdrawnPages};
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
+
+pub use self::candidates::Suspicion;
 
 /// A decided page without its record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -35,12 +40,21 @@ pub(super) struct DecisionLog {
     by_page: HashTable<Sequence>,
     by_body: HashTable<Sequence>,
     by_text: HashTable<Sequence>,
-    /// Pages that were decided again, ascending, each with its earlier number.
+    /// Pages that were decided again, ascending, each with its earlier number, by the numbers that verdicts have.
     renewals: Vec<(Sequence, Sequence)>,
+    /// Bodies and texts of pages that were decided again: the first page that passes its verdict on, by such a number.
+    ended: HashMap<CopyKey, Sequence>,
     /// Stored pages that later ones are no longer compared with, by the numbers that verdicts have.
     withdrawn: WithdrawnPages,
     /// The numbers that verdicts have, in a piece of an index.
     common: Option<CommonNumbers>,
+}
+
+/// The body or the text that pages of a group share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum CopyKey {
+    Body(u32, Digest),
+    Text(u32, Digest),
 }
 
 impl DecisionLog {
@@ -59,15 +73,8 @@ impl DecisionLog {
     pub(super) fn push(&mut self, entry: Entry) -> Result<Sequence, DetectError> {
         let sequence = self.next()?;
         let (body_digest, text_digest, group) = (entry.body_digest, entry.text_digest, entry.group);
-        let is_first_body = self.same_body(group, body_digest).is_none();
-        let is_first_text = text_digest.is_some_and(|digest| self.same_text(group, digest).is_none());
-        // A first page that passes nothing on any more gives way.
-        if is_first_body {
-            self.forget_body(group, body_digest);
-        }
-        if let Some(text_digest) = text_digest.filter(|_| is_first_text) {
-            self.forget_text(group, text_digest);
-        }
+        let is_first_body = !self.keep_first_body(group, body_digest);
+        let is_first_text = text_digest.is_some_and(|digest| !self.keep_first_text(group, digest));
         self.entries.push(entry);
         let entries = &self.entries;
         let page_hash = |&sequence: &Sequence| hash_page(entries[sequence.index()].page);
@@ -101,21 +108,66 @@ impl DecisionLog {
     /// Returns the stored page that is withdrawn because the page outranks it.
     pub(super) fn renew(&mut self, earlier: Sequence, rank: u8) -> Option<Sequence> {
         let number = Sequence(self.entries.len() as u32);
-        self.renewals.push((number, earlier));
-        self.pass_nothing_on(earlier);
-        let Self { entries, withdrawn, .. } = self;
+        self.pass_nothing_on(earlier, number);
+        let Self { entries, withdrawn, renewals, .. } = self;
+        renewals.push((number, earlier));
         let known = |page: Sequence| entries.get(page.index()).map(|entry| (entry.verdict.duplicate_of(), entry.rank));
         let displaced = withdrawn.renew(number, rank, earlier, known).filter(|page| *page != earlier)?;
-        self.pass_nothing_on(displaced);
+        self.pass_nothing_on(displaced, number);
         Some(displaced)
     }
 
-    /// Withdraws pages, given by the numbers that verdicts have: later pages are not compared with them, and inherit
+    /// As [`renew`](Self::renew), of page `number` of a turn: by the numbers that verdicts have, and without what ends
+    /// for its copies. `known` returns the facts about a decided page.
+    pub(super) fn renew_in_turn(
+        &mut self,
+        number: Sequence,
+        rank: u8,
+        earlier: Sequence,
+        known: impl Fn(Sequence) -> Option<RankedPage>,
+    ) -> Option<Sequence> {
+        self.renewals.push((number, earlier));
+        self.withdrawn.renew(number, rank, earlier, known).filter(|page| *page != earlier)
+    }
+
+    /// Ends the inheriting from pages before `ending` with these digests.
+    pub(super) fn end_copies(&mut self, ending: &Ending) {
+        let Ending { from, keys: CopyKeys { group, body, text } } = *ending;
+        self.forget_body(group, body);
+        self.ended.insert(CopyKey::Body(group, body), from);
+        if let Some(text) = text {
+            self.forget_text(group, text);
+            self.ended.insert(CopyKey::Text(group, text), from);
+        }
+    }
+
+    /// Returns by what copies of a page are found.
+    pub(super) fn copy_keys(&self, page: Sequence) -> Option<CopyKeys> {
+        let Entry { group, body_digest, text_digest, .. } = *self.get(page)?;
+        Some(CopyKeys { group, body: body_digest, text: text_digest })
+    }
+
+    /// Returns which pages left so far, to [restore](Self::restore_withdrawn) that.
+    pub(super) fn withdrawn(&self) -> &WithdrawnPages {
+        &self.withdrawn
+    }
+
+    /// Undoes renewals.
+    pub(super) fn restore_withdrawn(&mut self, withdrawn: WithdrawnPages, renewals: usize) {
+        self.withdrawn = withdrawn;
+        self.renewals.truncate(renewals);
+    }
+
+    /// Returns the number of renewals.
+    pub(super) fn renewals(&self) -> usize {
+        self.renewals.len()
+    }
+
+    /// Withdraws pages before page `number`, by the numbers that verdicts have: later pages are not compared with them, and inherit
     /// nothing from those that name them. Returns the pages that were not withdrawn before.
     ///
     /// Cost: two passes over all entries.
-    pub(super) fn withdraw(&mut self, pages: &[Sequence]) -> Vec<Sequence> {
-        let number = Sequence(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
+    pub(super) fn withdraw(&mut self, pages: &[Sequence], number: Sequence) -> Vec<Sequence> {
         let new: Vec<Sequence> = pages.iter().copied().filter(|page| self.withdrawn.withdraw(*page, number)).collect();
         self.find_first_again(&new);
         new
@@ -149,6 +201,9 @@ impl DecisionLog {
             {
                 continue;
             }
+            let passes_on = |key| self.ended.get(&key).is_none_or(|from| self.common(number) >= *from);
+            let is_body = is_body && passes_on(CopyKey::Body(group, body_digest));
+            let is_text = is_text && text_digest.is_some_and(|text| passes_on(CopyKey::Text(group, text)));
             if is_body && self.same_body(group, body_digest).is_none() {
                 self.add_body(number);
             }
@@ -178,13 +233,39 @@ impl DecisionLog {
         self.get(page).is_some_and(|entry| entry.group == group) && !self.is_withdrawn(page)
     }
 
-    /// Ends the inheriting from the pages that have the body or text of this one.
-    fn pass_nothing_on(&mut self, page: Sequence) {
-        let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(page) else { return };
-        self.forget_body(group, body_digest);
-        if let Some(text_digest) = text_digest {
-            self.forget_text(group, text_digest);
+    /// Ends the inheriting from the pages before `number` that have the body or text of this one.
+    fn pass_nothing_on(&mut self, page: Sequence, number: Sequence) {
+        if let Some(keys) = self.copy_keys(page) {
+            self.end_copies(&Ending { from: number, keys });
         }
+    }
+
+    /// Has the first pages of a body and of a text be found at once, after pages have left.
+    pub(super) fn keep_first(&mut self, group: u32, body: Digest, text: Option<Digest>) {
+        if self.withdrawn.is_any() {
+            self.keep_first_body(group, body);
+            text.map(|text| self.keep_first_text(group, text));
+        }
+    }
+
+    /// Has the first page of a body that passes its verdict on be found at once. Returns whether there is one.
+    fn keep_first_body(&mut self, group: u32, digest: Digest) -> bool {
+        let first = self.same_body(group, digest).map(|(page, _)| page);
+        if first.is_none() || self.withdrawn.is_any() {
+            self.forget_body(group, digest);
+            first.into_iter().for_each(|first| self.add_body(first));
+        }
+        first.is_some()
+    }
+
+    /// As [`keep_first_body`](Self::keep_first_body), of a text.
+    fn keep_first_text(&mut self, group: u32, digest: Digest) -> bool {
+        let first = self.same_text(group, digest).map(|(page, _)| page);
+        if first.is_none() || self.withdrawn.is_any() {
+            self.forget_text(group, digest);
+            first.into_iter().for_each(|first| self.add_text(first));
+        }
+        first.is_some()
     }
 
     fn forget_body(&mut self, group: u32, digest: Digest) {
@@ -209,72 +290,6 @@ impl DecisionLog {
         }
     }
 
-    /// Returns near-duplicates that were found by comparison and have not been decided again: those from a number on,
-    /// and earlier ones whose original was withdrawn since.
-    pub(super) fn compared_duplicates(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
-        let concerned = self.renewed_pages();
-        let first = if self.withdrawn.is_any_since(from) { Sequence(0) } else { from };
-        let entries = (first.0..).map(Sequence).zip(self.entries.iter().skip(first.index()));
-        entries.filter(move |(number, entry)| {
-            let is_due = || *number >= from || entry.verdict.duplicate_of().is_some_and(|of| self.is_withdrawn(of));
-            entry.verdict.is_by_similarity() && !concerned.contains(number) && is_due()
-        })
-    }
-
-    /// Returns the duplicates from a number on that outrank the stored page that they name, and have not been decided
-    /// again: the first of the highest rank for each stored page. Pages of other bytes only.
-    pub(super) fn outranking(&self, from: Sequence) -> Vec<Sequence> {
-        let concerned = self.renewed_pages();
-        let mut best = BTreeMap::<Sequence, (u8, Sequence)>::new();
-        for (number, entry) in (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index())) {
-            let of = match entry.verdict {
-                Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. }
-                | Verdict::ExactDuplicate { of, decided_by: DecidedBy::TextDigest } => of,
-                _ => continue,
-            };
-            let is_outranked = self.get(of).is_some_and(|stored| stored.rank < entry.rank);
-            if is_outranked && !concerned.contains(&number) && self.withdrawn.may_be_displaced(of) {
-                let known = best.entry(of).or_insert((entry.rank, number));
-                if known.0 < entry.rank {
-                    *known = (entry.rank, number);
-                }
-            }
-        }
-        let mut pages: Vec<Sequence> = best.into_values().map(|(_, page)| page).collect();
-        pages.sort_unstable();
-        pages
-    }
-
-    /// Returns these pages and those that inherited a verdict from them, ascending. Cost: one pass over all entries.
-    pub(super) fn with_inheritors(&self, pages: HashSet<Sequence>) -> Vec<Sequence> {
-        let entries = pages.iter().filter_map(|page| self.get(*page));
-        let digests: HashSet<(u32, Digest)> = entries
-            .flat_map(|entry| [Some(entry.body_digest), entry.text_digest].map(|digest| (entry.group, digest)))
-            .filter_map(|(group, digest)| Some((group, digest?)))
-            .collect();
-        let inherits = |entry: &Entry| {
-            let has = |digest: Digest| digests.contains(&(entry.group, digest));
-            match entry.verdict {
-                Verdict::NearDuplicate { decided_by: DecidedBy::BodyDigest, .. } => has(entry.body_digest),
-                Verdict::NearDuplicate { decided_by: DecidedBy::TextDigest, .. } => entry.text_digest.is_some_and(has),
-                _ => false,
-            }
-        };
-        if digests.is_empty() {
-            return Vec::new();
-        }
-        let concerned = self.renewed_pages();
-        let may_inherit = |(number, entry): &(Sequence, &Entry)| inherits(entry) && !concerned.contains(number);
-        let numbered = (0..).map(Sequence).zip(&self.entries);
-        let wanted = numbered.filter(|numbered| pages.contains(&numbered.0) || may_inherit(numbered));
-        wanted.map(|(number, _)| number).collect()
-    }
-
-    /// Returns the earlier and the later numbers of pages that were decided again.
-    fn renewed_pages(&self) -> HashSet<Sequence> {
-        self.renewals.iter().flat_map(|&(number, earlier)| [number, earlier]).collect()
-    }
-
     /// Returns an entry by number.
     pub(super) fn get(&self, sequence: Sequence) -> Option<&Entry> {
         self.entries.get(sequence.index())
@@ -286,12 +301,12 @@ impl DecisionLog {
         self.by_page.find(hash_page(page), is_it).map(|&sequence| (sequence, &self.entries[sequence.index()]))
     }
 
-    /// Returns the first page of the group with this body, unless it repeats a page that was withdrawn.
+    /// Returns the first page of the group with this body that repeats no withdrawn page and passes its verdict on.
     pub(super) fn same_body(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
         self.first(&self.by_body, &digest, |entry| entry.body_digest == digest && entry.group == group)
     }
 
-    /// Returns the first page of the group with this text, unless it repeats a page that was withdrawn.
+    /// As [`same_body`](Self::same_body), with this text.
     pub(super) fn same_text(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
         self.first(&self.by_text, &digest, |entry| entry.text_digest == Some(digest) && entry.group == group)
     }
@@ -356,10 +371,16 @@ impl DecisionLog {
         digest: &Digest,
         is_it: impl Fn(&Entry) -> bool,
     ) -> Option<(Sequence, &Entry)> {
-        let found = table.find(hash_digest(digest), |sequence| is_it(&self.entries[sequence.index()]))?;
-        let entry = &self.entries[found.index()];
-        let is_withdrawn = self.withdrawn.is_any() && self.withdrawn.is_withdrawn(self.stored(*found, entry));
-        (!is_withdrawn).then_some((*found, entry))
+        let found = *table.find(hash_digest(digest), |sequence| is_it(&self.entries[sequence.index()]))?;
+        let numbered = |number: Sequence| (number, &self.entries[number.index()]);
+        let is_kept = |(number, entry): &(Sequence, &Entry)| {
+            !(self.withdrawn.is_any() && self.withdrawn.is_withdrawn(self.stored(*number, entry)))
+        };
+        // Where a page was displaced since, one that came later may repeat another one.
+        Some(numbered(found)).filter(is_kept).or_else(|| {
+            let later = (found.0 + 1..self.entries.len() as u32).map(Sequence).map(numbered);
+            later.filter(|(_, entry)| is_it(entry)).find(is_kept)
+        })
     }
 }
 

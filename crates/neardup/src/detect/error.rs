@@ -31,14 +31,8 @@ pub enum DetectError {
         /// Why.
         reason: &'static str,
     },
-    /// A page of a turn revises an earlier decision.
-    #[error("page {page} revises an earlier decision, which a turn cannot", page = page.0)]
-    RenewalInTurn {
-        /// The page.
-        page: crate::model::PageId,
-    },
-    /// A turn withdraws a page that no earlier turn has decided.
-    #[error("a turn withdraws page {page}, which was not decided before it")]
+    /// A turn withdraws or renews a page that no earlier turn has decided.
+    #[error("a turn withdraws or renews page {page}, which was not decided before it")]
     NotDecided {
         /// The page.
         page: Sequence,

@@ -7,17 +7,20 @@ use super::corpus_stats::CorpusStats;
 use super::turn::{DecidedPage, DecidedTurn};
 use super::{DetectError, Mode, Options, Vocabulary, Within};
 use crate::index::FilterKind;
+use crate::model::arrays::{invalid, read_array, write_array};
 use crate::model::{Detector, Sequence};
 use crate::similarity::Record;
 
 use super::page_match::Page;
+use super::standings::Standings;
 
 /// The detector's statistics as of the end of a turn: the same in every process that learns the same turns.
 ///
-/// Memory: [`Options::host_memory`], not a page of text.
+/// Memory: [`Options::host_memory`], and 5 bytes a page of the log. Not a page of text.
 pub struct Learnt {
     pub(super) options: Options,
     pub(super) stats: CorpusStats,
+    pub(super) standings: Standings,
 }
 
 impl Learnt {
@@ -34,7 +37,7 @@ impl Learnt {
         };
         let stats = CorpusStats::new(&options).filter(|_| reason.is_empty());
         let stats = stats.ok_or(DetectError::Undividable { reason })?;
-        Ok(Self { options, stats })
+        Ok(Self { options, stats, standings: Standings::default() })
     }
 
     /// Learns a turn, the next one of the log. From its end on all that it says counts.
@@ -49,7 +52,10 @@ impl Learnt {
             let is_compared = decided.verdict.is_unique() && self.is_comparable(&page);
             self.stats.add(Sequence(number), &page, &decided.verdict, is_compared);
         }
-        self.stats.apply_pending();
+        self.standings.add_turn(turn);
+        if !turn.is_unsettled {
+            self.stats.apply_pending();
+        }
         Ok(())
     }
 
@@ -58,6 +64,7 @@ impl Learnt {
     /// # Errors
     /// Those of `out`.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, &postcard::to_stdvec(&self.standings).map_err(io::Error::other)?)?;
         self.stats.save(out)
     }
 
@@ -66,6 +73,8 @@ impl Learnt {
     /// # Errors
     /// Those of `input`, and [`io::ErrorKind::InvalidData`] for other data.
     pub fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        let standings: Vec<u8> = read_array(input)?;
+        self.standings = postcard::from_bytes(&standings).map_err(|_| invalid("standings that can't be read"))?;
         self.stats.load(input)
     }
 

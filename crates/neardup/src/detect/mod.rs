@@ -52,6 +52,7 @@ mod representative;
 mod search;
 mod settle_turn;
 mod settling;
+mod standings;
 mod stats;
 mod text_bitmaps;
 mod trust;
@@ -63,6 +64,7 @@ pub use audit::{Audit, AuditDifference};
 pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
 pub use decider::Decider;
+pub use decision_log::Suspicion;
 pub use detectors::{Measure, SecondCheck, SecondCheckBasis, TemplateAware, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
@@ -72,7 +74,7 @@ pub use learnt::Learnt;
 pub use matching::MatchFilter;
 pub use options::{Options, Within};
 pub use page_match::{Match, Mode, Page, Similarity};
-pub use piece::Piece;
+pub use piece::{Outranking, Piece, SecondLook, best_outranking, outdated};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use replay::{Replay, ReplayedComparison};
 pub use representative::{Election, Member, elect};
@@ -80,7 +82,7 @@ pub use settle_turn::settle_turn;
 pub use settling::Settling;
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
-pub use turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer, TurnInput};
+pub use turn::{CopyKeys, DecidedPage, DecidedTurn, Ending, Reply, TurnAnswer, TurnInput};
 pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 
@@ -96,6 +98,8 @@ mod test_rows;
 mod test_streams;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turn_renewal_tests;
 #[cfg(test)]
 mod turn_tests;
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! All pieces together hold each stored page once. A page is asked of all of them, and [`settle_turn`](super::settle_turn)
 //! chooses: the best match of all is the best of the best ones. So the verdicts are those of one decider.
 
+mod second_look;
+
 use std::sync::Arc;
 
 use super::common_numbers::CommonNumbers;
@@ -15,6 +17,8 @@ use super::search::{QueryPage, Search};
 use super::turn::{DecidedTurn, Reply, TurnInput};
 use super::{DetectError, Mode, Vocabulary};
 use crate::model::{PageId, PageInput, Sequence, Verdict};
+
+pub use self::second_look::{Outranking, SecondLook, best_outranking, outdated};
 
 /// The stored records of some pages, with their digests and verdicts.
 ///
@@ -60,22 +64,45 @@ impl<S: RecordSource> Piece<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn reply(&mut self, turn: &TurnInput, learnt: &Learnt) -> Result<Vec<Reply>, DetectError> {
-        let withdrawn = self.log.withdraw(&turn.withdrawn);
-        let replies = turn.pages.iter().map(|page| self.reply_to(page, learnt)).collect();
+        let first = learnt.standings.pages.next();
+        let before = turn.has_renewals().then(|| (self.log.withdrawn().clone(), self.log.renewals()));
+        let withdrawn = self.log.withdraw(&turn.withdrawn, first);
+        let replies = turn.pages.iter().map(|page| self.reply_in_turn(page, first, before.is_some(), learnt)).collect();
         // The turn may never be committed.
+        if let Some((before, renewals)) = before {
+            self.log.restore_withdrawn(before, renewals);
+        }
         self.log.take_back(&withdrawn);
         replies
     }
 
-    fn reply_to(&mut self, input: &PageInput, learnt: &Learnt) -> Result<Reply, DetectError> {
+    /// Replies to a page of a turn, after the pages that leave for it have left.
+    fn reply_in_turn(
+        &mut self,
+        page: &PageInput,
+        first: Sequence,
+        has_renewals: bool,
+        learnt: &Learnt,
+    ) -> Result<Reply, DetectError> {
+        let Some(earlier) = page.renews else { return self.reply_to(page, has_renewals, learnt) };
+        let standings = &learnt.standings.pages;
+        // The number matters to pages of later turns only.
+        let displaced = self.log.renew_in_turn(first, page.rank, earlier, |page| standings.get(page));
+        let keys = |page| self.numbers.find(page).and_then(|page| self.log.copy_keys(page));
+        let (renewed, displaced) = (keys(earlier), displaced.and_then(keys));
+        Ok(Reply { renewed, displaced, ..self.reply_to(page, has_renewals, learnt)? })
+    }
+
+    /// Replies to a page. In a turn with renewals copies of it may pass nothing on.
+    fn reply_to(&mut self, input: &PageInput, has_renewals: bool, learnt: &Learnt) -> Result<Reply, DetectError> {
         let group = learnt.group(input.group);
         let known = self.log.find(input.page).map(|(number, entry)| self.named(number, entry.verdict));
         let same_body = self.log.same_body(group, input.body_digest);
         let same_body = same_body.map(|(number, entry)| self.named(number, entry.verdict));
         let same_text = input.text_digest.and_then(|text| self.log.same_text(group, text));
         let same_text = same_text.map(|(number, entry)| self.named(number, entry.verdict));
-        let reply = Reply { known, same_body, same_text, best: None };
-        if known.is_some() || same_body.is_some() {
+        let reply = Reply { known, same_body, same_text, ..Reply::default() };
+        if known.is_some() || same_body.is_some() && !has_renewals {
             return Ok(reply);
         }
         let terms = self.vocabulary.look_up_page(&input.terms);
@@ -100,12 +127,23 @@ impl<S: RecordSource> Piece<S> {
         learnt: &Learnt,
         is_mine: impl Fn(PageId) -> bool,
     ) -> Result<(), DetectError> {
-        self.log.withdraw(&turn.withdrawn);
-        let own = (turn.first.0..).map(Sequence).zip(&turn.pages).filter(|(_, decided)| is_mine(decided.input.page));
-        for (sequence, decided) in own {
+        self.log.withdraw(&turn.withdrawn, turn.first);
+        let (standings, mut endings) = (&learnt.standings.pages, turn.endings.iter().peekable());
+        for (sequence, decided) in (turn.first.0..).map(Sequence).zip(&turn.pages) {
+            let PageInput { page: name, group, body_digest, text_digest, rank, renews, .. } = decided.input;
+            if let Some(earlier) = renews {
+                self.log.renew_in_turn(sequence, rank, earlier, |page| standings.get(page));
+            }
+            while let Some(ending) = endings.next_if(|ending| ending.from <= sequence) {
+                self.log.end_copies(ending);
+            }
+            let group = learnt.group(group);
+            if !is_mine(name) {
+                self.log.keep_first(group, body_digest, text_digest);
+                continue;
+            }
             let page = Arc::new(learnt.page(&mut self.vocabulary, decided)?);
-            let PageInput { page: name, group, body_digest, text_digest, rank, .. } = decided.input;
-            let (group, verdict) = (learnt.group(group), decided.verdict);
+            let verdict = decided.verdict;
             let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
             self.numbers.push(sequence);
             if verdict.is_unique() && learnt.is_comparable(&page) {

@@ -1,17 +1,21 @@
 //! Decides the pages of a turn: the best of what the pieces reply and of what came before in the turn.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::decision_log::inherited;
 use super::learnt::Learnt;
 use super::page_match::{Match, Page};
-use super::turn::{DecidedPage, DecidedTurn, Reply, TurnAnswer, TurnInput};
+use super::turn::{CopyKeys, DecidedPage, DecidedTurn, Ending, Reply, TurnAnswer, TurnInput};
+use super::withdrawals::WithdrawnPages;
 use super::{DetectError, Vocabulary};
 use crate::model::{DecidedBy, Digest, PageId, PageInput, Sequence, Threshold, Verdict};
 
 /// A page of the turn that was decided.
 struct Settled {
     verdict: Verdict,
+    body: (u32, Digest),
+    text: Option<(u32, Digest)>,
     /// Its group and weighed terms, if later pages are compared with it.
     compared: Option<(u32, Page)>,
 }
@@ -22,37 +26,38 @@ struct Settled {
 /// Cost: comparing each page with the unique ones before it in the turn.
 ///
 /// # Errors
-/// [`DetectError::RenewalInTurn`], [`DetectError::NotDecided`], [`DetectError::PagesFull`], or a full vocabulary.
+/// [`DetectError::NotDecided`], [`DetectError::PagesFull`], or a full vocabulary.
 pub fn settle_turn(
     first: Sequence,
     turn: impl Into<TurnInput>,
     replies: &[Vec<Reply>],
     learnt: &Learnt,
 ) -> Result<DecidedTurn, DetectError> {
-    let TurnInput { withdrawn, pages } = turn.into();
-    check_withdrawn(&withdrawn, first)?;
-    let mut decided = DecidedTurn { first, withdrawn, pages: Vec::new(), answers: Vec::with_capacity(pages.len()) };
-    let mut settling = TurnSettling::new(first, learnt);
+    let turn = turn.into();
+    check_earlier(&turn, first)?;
+    let mut settling = TurnSettling::new(first, learnt, &turn);
+    let TurnInput { withdrawn, pages, is_unsettled } = turn;
+    let answers = Vec::with_capacity(pages.len());
+    let mut decided = DecidedTurn { first, withdrawn, pages: Vec::new(), endings: Vec::new(), is_unsettled, answers };
     for (place, input) in pages.into_iter().enumerate() {
-        if input.renews.is_some() {
-            return Err(DetectError::RenewalInTurn { page: input.page });
-        }
         let reply = merged(replies.iter().filter_map(|piece| piece.get(place)));
         if let Some((sequence, verdict)) = reply.known.or_else(|| settling.find(input.page)) {
-            decided.answers.push(TurnAnswer { sequence, verdict, redelivered: true });
+            decided.answers.push(TurnAnswer { sequence, verdict, redelivered: true, displaced: None });
             continue;
         }
+        let displaced = settling.renew(&input, &reply, &mut decided.endings)?;
         let (sequence, verdict, least_weight) = settling.decide(&input, &reply)?;
-        decided.answers.push(TurnAnswer { sequence, verdict, redelivered: false });
+        decided.answers.push(TurnAnswer { sequence, verdict, redelivered: false, displaced });
         decided.pages.push(DecidedPage { input, verdict, least_weight });
     }
     Ok(decided)
 }
 
-/// Checks that all these pages were decided before page `next`.
-pub(super) fn check_withdrawn(withdrawn: &[Sequence], next: Sequence) -> Result<(), DetectError> {
-    let unknown = withdrawn.iter().find(|page| **page >= next);
-    unknown.map_or(Ok(()), |page| Err(DetectError::NotDecided { page: *page }))
+/// Checks that all pages that a turn withdraws or renews were decided before page `next`.
+pub(super) fn check_earlier(turn: &TurnInput, next: Sequence) -> Result<(), DetectError> {
+    let renewed = turn.pages.iter().filter_map(|page| page.renews);
+    let unknown = turn.withdrawn.iter().copied().chain(renewed).find(|page| *page >= next);
+    unknown.map_or(Ok(()), |page| Err(DetectError::NotDecided { page }))
 }
 
 /// Returns the first copies and the best match of all pieces.
@@ -64,6 +69,8 @@ fn merged<'a>(replies: impl Iterator<Item = &'a Reply>) -> Reply {
         known: first(all.known, reply.known),
         same_body: first(all.same_body, reply.same_body),
         same_text: first(all.same_text, reply.same_text),
+        renewed: all.renewed.or(reply.renewed),
+        displaced: all.displaced.or(reply.displaced),
         best: all.best.into_iter().chain(reply.best).min_by_key(|found| (std::cmp::Reverse(found.score), found.of)),
     })
 }
@@ -75,15 +82,55 @@ struct TurnSettling<'a> {
     vocabulary: Vocabulary,
     settled: Vec<Settled>,
     names: HashMap<PageId, usize>,
-    first_body: HashMap<(u32, Digest), usize>,
-    first_text: HashMap<(u32, Digest), usize>,
+    /// Which pages left before the next page of the turn is decided.
+    withdrawn: Cow<'a, WithdrawnPages>,
+    /// Bodies and texts of which earlier pages pass nothing on, with the first place from which pages do.
+    ended_bodies: HashMap<(u32, Digest), usize>,
+    ended_texts: HashMap<(u32, Digest), usize>,
 }
 
 impl<'a> TurnSettling<'a> {
-    fn new(first: Sequence, learnt: &'a Learnt) -> Self {
-        let (names, first_body, first_text) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let vocabulary = Vocabulary::default();
-        Self { learnt, first, vocabulary, settled: Vec::new(), names, first_body, first_text }
+    fn new(first: Sequence, learnt: &'a Learnt, turn: &TurnInput) -> Self {
+        let mut withdrawn = Cow::Borrowed(&learnt.standings.withdrawn);
+        if turn.has_renewals() {
+            for page in &turn.withdrawn {
+                withdrawn.to_mut().withdraw(*page, first);
+            }
+        }
+        Self {
+            learnt,
+            first,
+            vocabulary: Vocabulary::default(),
+            settled: Vec::new(),
+            names: HashMap::new(),
+            withdrawn,
+            ended_bodies: HashMap::new(),
+            ended_texts: HashMap::new(),
+        }
+    }
+
+    /// Has the pages leave that the next page of the turn takes the place of. Returns the one that it displaces.
+    fn renew(
+        &mut self,
+        input: &PageInput,
+        reply: &Reply,
+        endings: &mut Vec<Ending>,
+    ) -> Result<Option<Sequence>, DetectError> {
+        let Some(earlier) = input.renews else { return Ok(None) };
+        let place = self.settled.len();
+        let from = self.number(place)?;
+        let pages = &self.learnt.standings.pages;
+        let leaves = self.withdrawn.to_mut().renew(from, input.rank, earlier, |page| pages.get(page));
+        let displaced = leaves.filter(|page| *page != earlier);
+        let told = [Some((earlier, reply.renewed)), displaced.map(|page| (page, reply.displaced))];
+        for (page, keys) in told.into_iter().flatten() {
+            let keys = keys.ok_or(DetectError::NotDecided { page })?;
+            let CopyKeys { group, body, text } = keys;
+            self.ended_bodies.insert((group, body), place);
+            text.map(|text| self.ended_texts.insert((group, text), place));
+            endings.push(Ending { from, keys });
+        }
+        Ok(displaced)
     }
 
     fn number(&self, place: usize) -> Result<Sequence, DetectError> {
@@ -106,10 +153,11 @@ impl<'a> TurnSettling<'a> {
         let is_long_enough = page.record.len() >= options.min_terms;
         let body = (group, input.body_digest);
         let text = input.text_digest.map(|text| (group, text));
-        let same_body = reply.same_body.or_else(|| self.copy(self.first_body.get(&body)));
+        let same_body = self.first_copy(reply.same_body, self.ended_bodies.get(&body), |known| known.body == body);
         let same_text = || {
-            let known = reply.same_text.or_else(|| self.copy(self.first_text.get(&text?)));
-            known.filter(|_| text.is_some() && is_long_enough)
+            let text = text?;
+            let known = self.first_copy(reply.same_text, self.ended_texts.get(&text), |known| known.text == Some(text));
+            known.filter(|_| is_long_enough)
         };
         let is_comparable = self.learnt.is_comparable(&page);
         let verdict = match (same_body, same_text()) {
@@ -119,16 +167,26 @@ impl<'a> TurnSettling<'a> {
             (None, None) => Verdict::Unique,
         };
         self.names.insert(input.page, place);
-        self.first_body.entry(body).or_insert(place);
-        text.map(|text| *self.first_text.entry(text).or_insert(place));
         let compared = (verdict.is_unique() && is_comparable).then_some((group, page));
-        self.settled.push(Settled { verdict, compared });
+        self.settled.push(Settled { verdict, body, text, compared });
         Ok((sequence, verdict, least_weight))
     }
 
-    fn copy(&self, place: Option<&usize>) -> Option<(Sequence, Verdict)> {
-        let place = *place?;
-        Some((self.number(place).ok()?, self.settled[place].verdict))
+    /// Returns the first copy: the one that the pieces know, or one of the turn. Of `ended` copies those before that
+    /// place pass nothing on, nor does one that repeats a page which has left since.
+    fn first_copy(
+        &self,
+        known: Option<(Sequence, Verdict)>,
+        ended: Option<&usize>,
+        is_copy: impl Fn(&Settled) -> bool,
+    ) -> Option<(Sequence, Verdict)> {
+        let of_pieces = known.filter(|_| ended.is_none());
+        of_pieces.or_else(|| {
+            let mut of_turn = self.settled.iter().enumerate().skip(ended.copied().unwrap_or_default());
+            let is_kept = |verdict: Verdict| !verdict.duplicate_of().is_some_and(|of| self.withdrawn.is_withdrawn(of));
+            let (place, settled) = of_turn.find(|(_, settled)| is_copy(settled) && is_kept(settled.verdict))?;
+            Some((self.number(place).ok()?, settled.verdict))
+        })
     }
 
     /// Returns the verdict by the best match, in the pieces or in the turn.

@@ -11,12 +11,17 @@
 //! A turn may *withdraw* pages that earlier turns have decided: before its pages are decided, they leave the index, and
 //! nothing passes on their verdicts any more. What was learned from them stays.
 //!
-//! Revisions are not decided in turns: a page with [`PageInput::renews`] is refused.
+//! A page of a turn may [renew](PageInput::renews) the decision on a page of an earlier turn; one of the same turn is
+//! refused. Which page leaves for it depends on ranks and verdicts of earlier turns alone, so every process knows it:
+//! [`Learnt`](super::Learnt) keeps them for all pages. Only the digests whose copies inherit nothing from then on have to
+//! be told, by the pieces that hold them: see [`Ending`].
+//!
+//! A turn may end without [settling](TurnInput::is_unsettled): then what it teaches counts from the end of a later one.
 
 use serde::{Deserialize, Serialize};
 
 use super::page_match::Match;
-use crate::model::{PageInput, Sequence, Verdict};
+use crate::model::{Digest, PageInput, Sequence, Verdict};
 
 /// What a turn is about.
 #[derive(Clone, Debug, Default)]
@@ -25,11 +30,20 @@ pub struct TurnInput {
     pub withdrawn: Vec<Sequence>,
     /// The pages to decide, in order.
     pub pages: Vec<PageInput>,
+    /// Whether what is learned from the turn does not count yet where it ends.
+    pub is_unsettled: bool,
+}
+
+impl TurnInput {
+    /// Returns whether a page of the turn renews an earlier decision.
+    pub(super) fn has_renewals(&self) -> bool {
+        self.pages.iter().any(|page| page.renews.is_some())
+    }
 }
 
 impl From<Vec<PageInput>> for TurnInput {
     fn from(pages: Vec<PageInput>) -> Self {
-        Self { withdrawn: Vec::new(), pages }
+        Self { withdrawn: Vec::new(), pages, is_unsettled: false }
     }
 }
 
@@ -42,12 +56,36 @@ pub struct Reply {
     pub same_body: Option<(Sequence, Verdict)>,
     /// The first page of the piece with its text.
     pub same_text: Option<(Sequence, Verdict)>,
-    /// The best match in the piece. Missing where a copy is known.
+    /// The best match in the piece. Missing where a copy is known, in a turn without renewals.
     pub best: Option<Match>,
+    /// By what copies of the page that it renews are found, if the piece has that one.
+    pub renewed: Option<CopyKeys>,
+    /// By what copies of the stored page that leaves for it are found, if the piece has that one.
+    pub displaced: Option<CopyKeys>,
+}
+
+/// By what copies of a page are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyKeys {
+    /// Only pages of the same group are copies of each other.
+    pub group: u32,
+    /// See [`PageInput::body_digest`].
+    pub body: Digest,
+    /// See [`PageInput::text_digest`].
+    pub text: Option<Digest>,
+}
+
+/// From a page on, pages before it pass no verdict on to copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// The page.
+    pub from: Sequence,
+    /// Of which pages.
+    pub keys: CopyKeys,
 }
 
 /// A turn with its verdicts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DecidedTurn {
     /// The number of its first page.
     pub first: Sequence,
@@ -55,6 +93,10 @@ pub struct DecidedTurn {
     pub withdrawn: Vec<Sequence>,
     /// Its pages, without those that were delivered before.
     pub pages: Vec<DecidedPage>,
+    /// What its renewals end, in the order of its pages.
+    pub endings: Vec<Ending>,
+    /// See [`TurnInput::is_unsettled`].
+    pub is_unsettled: bool,
     /// Number and verdict of each page that was submitted, and whether it had been delivered before.
     pub answers: Vec<TurnAnswer>,
 }
@@ -79,4 +121,6 @@ pub struct TurnAnswer {
     pub verdict: Verdict,
     /// Whether it was made before.
     pub redelivered: bool,
+    /// See [`Judged::displaced`](crate::model::Judged::displaced).
+    pub displaced: Option<Sequence>,
 }

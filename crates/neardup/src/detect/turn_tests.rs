@@ -13,7 +13,8 @@ type Withdrawn = [(u32, u32)];
 /// Returns a turn whose first page has the number `first`, with what leaves then.
 fn turn_of(pages: &[PageInput], first: Sequence, withdrawn: &Withdrawn) -> TurnInput {
     let due = withdrawn.iter().filter(|(after, page)| *after <= first.0 && *page < first.0);
-    TurnInput { withdrawn: due.map(|(_, page)| Sequence(*page)).collect(), pages: pages.to_vec() }
+    let withdrawn = due.map(|(_, page)| Sequence(*page)).collect();
+    TurnInput { withdrawn, ..pages.to_vec().into() }
 }
 
 /// Decides a stream in turns of these sizes, in that many pieces.
@@ -35,7 +36,7 @@ fn in_pieces(
         rest = after;
         let turn = turn_of(turn, first, withdrawn);
         // A turn that is opened and forgotten leaves no trace.
-        let other = TurnInput { withdrawn: (0..first.0).map(Sequence).collect(), pages: turn.pages.clone() };
+        let other = TurnInput { withdrawn: (0..first.0).map(Sequence).collect(), ..turn.clone() };
         pieces.iter_mut().for_each(|piece| drop(piece.reply(&other, &learnt).unwrap()));
         let replies: Vec<Vec<Reply>> = pieces.iter_mut().map(|piece| piece.reply(&turn, &learnt).unwrap()).collect();
         let decided = settle_turn(first, turn, &replies, &learnt).unwrap();
@@ -83,7 +84,7 @@ fn by_brute_force(options: &Options, stream: &[PageInput], turns: &[usize], with
         }
         let (turn, after) = rest.split_at((*size).min(rest.len()));
         rest = after;
-        let TurnInput { withdrawn, pages } = turn_of(turn, Sequence(verdicts.len() as u32), withdrawn);
+        let TurnInput { withdrawn, pages, .. } = turn_of(turn, Sequence(verdicts.len() as u32), withdrawn);
         withdrawn.into_iter().for_each(|page| oracle.withdraw(page));
         verdicts.extend(pages.into_iter().map(|page| oracle.decide(page)));
     }
@@ -176,9 +177,11 @@ fn what_a_turn_cannot_decide_is_refused() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut page = any_stream().new_tree(&mut runner).unwrap().current().remove(0);
     page.renews = Some(Sequence(0));
+    let refused = settle_turn(Sequence(0), vec![page.clone()], &[], &learnt);
+    assert!(matches!(refused, Err(DetectError::NotDecided { page: Sequence(0) })), "a page of the same turn");
     let refused = settle_turn(Sequence(1), vec![page], &[], &learnt);
-    assert!(matches!(refused, Err(DetectError::RenewalInTurn { .. })));
-    let too_early = TurnInput { withdrawn: vec![Sequence(1)], pages: Vec::new() };
+    assert!(matches!(refused, Err(DetectError::NotDecided { page: Sequence(0) })), "no piece has it");
+    let too_early = TurnInput { withdrawn: vec![Sequence(1)], ..TurnInput::default() };
     let refused = settle_turn(Sequence(1), too_early.clone(), &[], &learnt);
     assert!(matches!(refused, Err(DetectError::NotDecided { page: Sequence(1) })));
     assert!(matches!(

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::{JudgedPage, Sequence};
 
 /// The stored pages that left the index while a log was written: see [`Judged::displaced`](crate::model::Judged).
@@ -38,12 +40,14 @@ impl Withdrawals {
 ///
 /// A page that is decided again takes the place of its earlier verdict. If that was *unique*, the earlier page leaves.
 /// If it names a stored page of lower rank, that one leaves, but no page gives its place up twice.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct WithdrawnPages {
     /// Each page that left, with the first page that was not compared with it.
     first_without: HashMap<Sequence, Sequence>,
     /// Pages that were decided again after they had left, ascending.
     settled: Vec<Sequence>,
+    /// Pages that left for one of higher rank, in the order in which they left.
+    displaced: Vec<Sequence>,
     /// Whether a page has left by a turn, not for another one.
     is_any_by_turn: bool,
 }
@@ -69,6 +73,7 @@ impl WithdrawnPages {
         };
         if let Some(page) = leaves {
             self.first_without.insert(page, number);
+            self.displaced.extend(Some(page).filter(|page| *page != earlier));
         }
         if self.is_withdrawn(earlier) {
             self.settled.push(number);
@@ -91,6 +96,11 @@ impl WithdrawnPages {
         for page in pages {
             self.first_without.remove(page);
         }
+    }
+
+    /// Returns the pages that left for one of higher rank.
+    pub(super) fn displaced(&self) -> &[Sequence] {
+        &self.displaced
     }
 
     /// Returns whether any page has left.

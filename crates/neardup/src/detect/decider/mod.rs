@@ -14,7 +14,7 @@ use super::numbering::Numbering;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
 use super::search::{QueryPage, Search, SearchResult};
-use super::settle_turn::check_withdrawn;
+use super::settle_turn::check_earlier;
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnAnswer, TurnInput, Vocabulary, Within};
 use crate::model::{
     DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermOrder, Verdict,
@@ -191,15 +191,21 @@ impl<S: RecordSource> Decider<S> {
     /// [`Settling::AtMarks`](super::Settling).
     ///
     /// # Errors
-    /// As [`decide`](Self::decide), and if a page to withdraw was not decided.
+    /// As [`decide`](Self::decide), and if a page to withdraw or to renew was not decided.
     pub fn decide_turn(&mut self, turn: impl Into<TurnInput>) -> Result<Vec<TurnAnswer>, DetectError> {
-        let TurnInput { withdrawn, pages } = turn.into();
-        check_withdrawn(&withdrawn, self.log.next()?)?;
-        self.log.withdraw(&withdrawn);
-        let judged = self.decide(pages)?;
-        self.settle();
-        let answer =
-            |Judged { sequence, verdict, redelivered, .. }: Judged| TurnAnswer { sequence, verdict, redelivered };
+        let (turn, next) = (turn.into(), self.log.next()?);
+        check_earlier(&turn, next)?;
+        self.log.withdraw(&turn.withdrawn, next);
+        let judged = self.decide(turn.pages)?;
+        if !turn.is_unsettled {
+            self.settle();
+        }
+        let answer = |Judged { sequence, verdict, redelivered, displaced, .. }: Judged| TurnAnswer {
+            sequence,
+            verdict,
+            redelivered,
+            displaced,
+        };
         Ok(judged.into_iter().map(answer).collect())
     }
 

@@ -53,8 +53,20 @@ impl<S: RecordSource> Decider<S> {
     /// [`PageInput::renews`]: crate::model::PageInput::renews
     pub fn outranking(&self, from: Sequence) -> Vec<Sequence> {
         let is_unstable = self.corpus_stats.as_ref().is_some_and(|corpus_stats| corpus_stats.measure().is_unstable());
-        let pages = if is_unstable { self.log.outranking(self.numbering.inside(from)) } else { Vec::new() };
-        pages.into_iter().map(|page| self.numbering.outside(page)).collect()
+        if !is_unstable {
+            return Vec::new();
+        }
+        let rank = |page| self.log.get(page).map(|entry| entry.rank);
+        let best = self.log.outranking(self.numbering.inside(from), rank);
+        let mut pages: Vec<Sequence> = best.into_values().map(|(_, page)| self.numbering.outside(page)).collect();
+        pages.sort_unstable();
+        pages
+    }
+
+    /// Returns the stored pages that left the index for a page that outranks them, and were not decided again since:
+    /// ascending. See [`Judged::displaced`](crate::model::Judged::displaced).
+    pub fn displaced(&self) -> Vec<Sequence> {
+        self.log.displaced().into_iter().map(|page| self.numbering.outside(page)).collect()
     }
 
     /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.
