@@ -34,6 +34,8 @@ mod dividable;
 pub mod errors;
 pub mod eval_text;
 pub mod format;
+#[cfg(feature = "cluster")]
+mod helper;
 mod host;
 mod log;
 mod monitor;
@@ -58,6 +60,8 @@ mod signals;
 pub mod snapshot;
 mod startup;
 pub mod status_file;
+#[cfg(feature = "cluster")]
+mod step_progress;
 pub mod summary;
 pub mod table;
 pub mod terminal;

@@ -177,7 +177,8 @@ impl EarlierRun {
         }
     }
 
-    fn of(settings: &Settings, crawl: &Value) -> Result<Self, CliError> {
+    /// Returns what this `crawl.json` says.
+    pub fn of(settings: &Settings, crawl: &Value) -> Result<Self, CliError> {
         if crawl["command"] == DEDUP {
             let message = format!("{}: the folder holds the results of dedup", settings.out.dir.display());
             let error = CliError::new(exit::NOT_RESUMABLE, message);

@@ -2,7 +2,6 @@
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::dividable::dividable;
 use crate::cli::errors::{CliError, cluster_error, crawl_error, exit};
 use crate::cli::format::{counted, thousands};
+use crate::cli::helper::Helper;
 use crate::cli::host::Host;
 use crate::cli::monitor::{CrawlLimits, Monitor};
 use crate::cli::progress::Progress;
@@ -78,7 +78,9 @@ pub(super) fn run(
         let state = work.run().await?;
         Ok::<_, CliError>((state, work.signals.exit_code()))
     })?;
-    let failed = helpers.into_iter().filter_map(|helper| helper.end(signalled.is_some())).next();
+    // A crawl in which nothing could be fetched is told by this process.
+    let codes = [exit::FINISHED, exit::NOTHING_FETCHED];
+    let failed = helpers.into_iter().filter_map(|helper| helper.end(signalled.is_some(), &codes)).next();
     let totals = runtime.block_on(crawl_totals(&crawl.connector, &crawl.row.plan.name)).map_err(cluster_error)?;
     let name = crawl.row.plan.name.text();
     let text = if json {
@@ -88,7 +90,7 @@ pub(super) fn run(
     };
     host.print_summary(&text)?;
     if let Some(failed) = failed {
-        return Err(failed);
+        return Err(CliError::new(exit::INTERNAL, failed));
     }
     let pages: u64 = ["stored", "near-duplicate", "exact-duplicate"].iter().map(|kind| count(&totals, kind)).sum();
     Ok(match signalled {
@@ -123,44 +125,6 @@ fn summary(name: &str, state: &str, totals: &Value) -> String {
     let turns = counted(turns, "turn", "turns");
     text.push_str(&format!("\n{} decided in {turns}\n", counted(judged, "page", "pages")));
     text
-}
-
-/// Another worker on this machine.
-pub(super) struct Helper {
-    child: Child,
-    number: usize,
-}
-
-impl Helper {
-    /// Starts worker number `number`, with an archive below `folder`.
-    ///
-    /// It has the settings of this process that belong to a machine as variables of its environment, where nobody else
-    /// sees them.
-    pub fn start(
-        number: usize,
-        folder: &Path,
-        arguments: &[String],
-        machine: &[(String, String)],
-    ) -> Result<Self, CliError> {
-        let failed = |error: std::io::Error| CliError::new(exit::INTERNAL, format!("worker {number}: {error}"));
-        let program = std::env::current_exe().map_err(failed)?;
-        let mut command = Command::new(program);
-        command.arg("worker").args(arguments).arg("--out").arg(worker_folder(folder, number));
-        command.envs(machine.iter().map(|(name, value)| (name, value)));
-        command.args(["--progress", "none"]).stdin(Stdio::null()).stdout(Stdio::null());
-        Ok(Self { child: command.spawn().map_err(failed)?, number })
-    }
-
-    /// Waits for its end. Returns its error, unless it was stopped with this process.
-    fn end(mut self, is_stopped: bool) -> Option<CliError> {
-        match self.child.wait() {
-            Ok(status) if status.success() || is_stopped => None,
-            // A crawl in which nothing could be fetched is told by this process.
-            Ok(status) if status.code() == Some(i32::from(exit::NOTHING_FETCHED)) => None,
-            Ok(status) => Some(CliError::new(exit::INTERNAL, format!("worker {} ended with {status}", self.number))),
-            Err(error) => Some(CliError::new(exit::INTERNAL, format!("worker {}: {error}", self.number))),
-        }
-    }
 }
 
 /// Returns the folder of one of several workers on this machine.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::cli::config::merge;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
@@ -9,6 +11,9 @@ use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::{CliError, exit, opening_error};
 use crate::cli::output_dir::expect_whole;
 use crate::store;
+
+/// The file of settings and seeds.
+const FILE: &str = "crawl.json";
 
 /// Tables that concern which pages were fetched and how they were decided. Other settings keep their defaults; some
 /// are masked in the file.
@@ -24,25 +29,28 @@ pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
 
 /// Like [`settings`], even if the store of the folder is incomplete.
 pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
-    read(folder, |name| TABLES.iter().any(|table| name.starts_with(table)))
+    wanted(folder, &file_of(folder)?, |name| TABLES.iter().any(|table| name.starts_with(table)))
 }
 
-/// Returns all settings of the crawl in this folder that several processes would share, but for which of several matches
-/// is named: processes name the best one.
+/// Returns all settings of a crawl, from its `crawl.json`, that several processes would share, but for which of several
+/// matches is named: processes name the best one.
 #[cfg(feature = "cluster")]
-pub(super) fn of_crawl(folder: &Path) -> Result<Settings, CliError> {
-    expect_whole(folder)?;
-    read(folder, |name| schema::is_of_the_crawl(name) && name != "dedup.matching")
+pub(super) fn of_crawl(folder: &Path, file: &Value) -> Result<Settings, CliError> {
+    wanted(folder, file, |name| schema::is_of_the_crawl(name) && name != "dedup.matching")
 }
 
-/// Reads the settings whose names are wanted.
-fn read(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Settings, CliError> {
-    let path = folder.join("crawl.json");
-    let file = store::read_json_file(&path).map_err(opening_error)?;
-    let Some(file) = file else {
-        return Err(CliError::usage(format!("{}: crawl.json not found", folder.display()))
-            .with_hint("give the output folder of a crawl"));
-    };
+/// Returns the `crawl.json` of a folder, which must be there.
+pub(super) fn file_of(folder: &Path) -> Result<Value, CliError> {
+    let file = store::read_json_file(&folder.join(FILE)).map_err(opening_error)?;
+    file.ok_or_else(|| {
+        let error = CliError::usage(format!("{}: {FILE} not found", folder.display()));
+        error.with_hint("give the output folder of a crawl")
+    })
+}
+
+/// Returns the settings of a file whose names are wanted.
+fn wanted(folder: &Path, file: &Value, is_wanted: impl Fn(&str) -> bool) -> Result<Settings, CliError> {
+    let path = folder.join(FILE);
     let settings = file["settings"].as_object().into_iter().flatten();
     let given = settings.filter(|(name, _)| is_wanted(name));
     let given = given.filter_map(|(name, value)| {

@@ -12,6 +12,7 @@ use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
 
+use super::crawl::OF_THE_CRAWL;
 use super::servers::LocalServers;
 use crate::invariants::{outcome, text, with_outcome};
 use crate::program::{Place, Running};
@@ -27,23 +28,6 @@ const PAGES: usize = 16;
 const POINTS: [&str; 5] = ["sent", "answer", "turn", "archive", "commit"];
 /// How often a worker passes a point, at most, before it dies there.
 const TIMES: usize = 6;
-
-const FLAGS: [&str; 14] = [
-    "--slots=16",
-    "--delay=0",
-    "--ip-delay=0",
-    "--host-concurrency=4",
-    "--scope=host",
-    "--duplicate-links=follow",
-    "--predicted=fetch",
-    "--weights=paper",
-    "--soft-404=off",
-    "--trap-guard=off",
-    "--lease=2s",
-    "--no-config",
-    "--allow-private",
-    "--progress=none",
-];
 
 /// Pages that stay, pages of another text at the second request, pages that are gone then, and copies of the first text
 /// of such pages on other hosts.
@@ -104,7 +88,7 @@ async fn crawl(name: &str, point: &str, times: usize, seed: u64, fault: bool) ->
     let worker = |number: usize, abort: Option<String>| {
         let folder = place.path(&format!("worker-{number}"));
         let mut run = place.run(["--cluster", &servers.url(), "--cluster-name", name, "-c", "8", "--out"]);
-        run = run.args([folder]).args(FLAGS).args(&seeds);
+        run = run.args([folder]).args(OF_THE_CRAWL).args(["--host-concurrency=4"]).args(&seeds);
         if let Some(abort) = abort {
             run = run.env("TEST_NDCRAWL_ABORT_AT", &abort);
         }

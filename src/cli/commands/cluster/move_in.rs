@@ -1,7 +1,6 @@
 //! `cluster move`: makes a shared crawl from the folder of a crawl.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -12,21 +11,20 @@ use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error, exit, opening_error};
 use crate::cli::format::{counted, thousands};
-use crate::cli::output_dir::{DEDUP, EarlierRun};
+use crate::cli::output_dir::{DEDUP, EarlierRun, expect_whole};
 use crate::cli::run_crawl::runtime;
 use crate::cli::run_worker::shared_setup;
 use crate::cli::saved_settings;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::startup::defaults_with_log;
-use crate::cli::terminal::{print, write_stderr};
+use crate::cli::step_progress::StepProgress;
+use crate::cli::terminal::print;
 use crate::cluster::{CrawlPlan, Moved, RunDescription, begin_move, connect_checked, init, move_in};
-use crate::store::{Generation, MovedTo, StoreReader, mark_moved, read_json_file};
+use crate::store::{Generation, MovedTo, StoreReader, mark_moved};
 
 /// Memory of the store's cache.
 const CACHE_BYTES: u64 = 64 << 20;
-/// How often progress is told.
-const TELLS: Duration = Duration::from_secs(2);
 
 /// Moves, and returns the exit code.
 pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
@@ -34,10 +32,15 @@ pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
     let (connector, name) = (connector(&arguments.cluster)?, crawl_name(&arguments.cluster_name)?);
     // It holds the folder until the process ends.
     let (folder, opened) = StoreReader::open(&arguments.dir, CACHE_BYTES).map_err(opening_error)?;
-    let file = read_json_file(&arguments.dir.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
-    let (settings, seeds) = of_folder(&arguments.dir, arguments.max_pages)?;
+    expect_whole(&arguments.dir)?;
+    let file = saved_settings::file_of(&arguments.dir)?;
+    if file["command"] == DEDUP {
+        let instead = "give its inputs to ndcrawl dedup --cluster";
+        return Err(refusal(&arguments.dir, "the folder holds the results of dedup", instead));
+    }
+    let (settings, seeds) = of_file(&arguments.dir, &file, arguments.max_pages)?;
     let rendering = shared_setup(&settings, &seeds)?.rendering();
-    expect_movable(&arguments.dir, &file, &folder, &settings, &opened.identity.rendering, &rendering)?;
+    expect_movable(&arguments.dir, &folder, &settings, &opened.identity.rendering, &rendering)?;
     let plan = CrawlPlan {
         name: name.clone(),
         settings: of_moved(&settings, &seeds, opened.mark.pages, names_any(&file)),
@@ -51,13 +54,8 @@ pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
         let mut session = connect_checked(&connector, arguments.one_copy).await?;
         let crawl = init(&mut session, &plan).await?;
         begin_move(&mut session, &crawl).await?;
-        let mut last = Instant::now();
-        let told = |done: u64, all: u64| {
-            if last.elapsed() >= TELLS {
-                last = Instant::now();
-                write_stderr(&format!("moving: {} %", done * 100 / all.max(1)));
-            }
-        };
+        let mut progress = StepProgress::new("moving", arguments.verbosity.quiet);
+        let told = |done: u64, all: u64| progress.tell("the folder", done, all);
         // Until the end both the folder and the crawl are refused to those who would go on.
         move_in(&mut session, &crawl, &folder, place, told).await
     });
@@ -68,30 +66,23 @@ pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
 }
 
 /// Returns the settings and the seeds of the crawl in a folder, with another limit of pages if there is one.
-fn of_folder(folder: &Path, limit: Option<u64>) -> Result<(Settings, Seeds), CliError> {
-    let mut settings = saved_settings::of_crawl(folder)?;
+fn of_file(folder: &Path, file: &Value, limit: Option<u64>) -> Result<(Settings, Seeds), CliError> {
+    let mut settings = saved_settings::of_crawl(folder, file)?;
     settings.scope.max_pages = limit.or(settings.scope.max_pages);
     settings.out.dir = folder.to_owned();
-    let seeds = EarlierRun::read(&settings)?.seeds;
+    let seeds = EarlierRun::of(&settings, file)?.seeds;
     Ok((settings, Seeds { seeds, ..Seeds::default() }))
 }
 
 /// Refuses a folder whose crawl several processes cannot go on with, or of which something would be lost.
 fn expect_movable(
     folder: &Path,
-    file: &Value,
     store: &StoreReader,
     settings: &Settings,
     found: &str,
     wanted: &str,
 ) -> Result<(), CliError> {
-    let refused = |what: &str, instead: &str| {
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: {what}", folder.display()));
-        Err(error.with_hint(instead))
-    };
-    if file["command"] == DEDUP {
-        return refused("the folder holds the results of dedup", "give its inputs to ndcrawl dedup --cluster");
-    }
+    let refused = |what: &str, instead: &str| Err(refusal(folder, what, instead));
     if Generation::last(folder).map_err(opening_error)?.is_some() {
         return refused(
             "the folder has earlier crawls in earlier/",
@@ -112,6 +103,10 @@ fn expect_movable(
         );
     }
     Ok(())
+}
+
+fn refusal(folder: &Path, what: &str, instead: &str) -> CliError {
+    CliError::new(exit::NOT_RESUMABLE, format!("{}: {what}", folder.display())).with_hint(instead)
 }
 
 /// Says where the archive of the folder is.

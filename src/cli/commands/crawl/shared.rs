@@ -9,9 +9,10 @@ use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error};
+use crate::cli::helper::Helper;
 use crate::cli::host::Host;
 use crate::cli::run_crawl::runtime;
-use crate::cli::run_worker::{self, Helper, SharedCrawl, shared_setup, worker_folder};
+use crate::cli::run_worker::{self, SharedCrawl, shared_setup, worker_folder};
 use crate::cli::seeds::Seeds;
 use crate::cluster::{CrawlPlan, connect_checked, init};
 
@@ -53,8 +54,14 @@ pub(super) fn run(
     common.extend(arguments.config.no_config.then(|| "--no-config".to_owned()));
     let folder = settings.out.dir.clone();
     let machine = machine_settings(arguments);
-    let helpers = (2..=flags.workers.get()).map(|number| Helper::start(number, &folder, &common, &machine));
-    let helpers = helpers.collect::<Result<Vec<_>, _>>()?;
+    let helper = |number: usize| {
+        Helper::start(number, |command| {
+            command.arg("worker").args(&common).arg("--out").arg(worker_folder(&folder, number));
+            // In its environment nobody else sees them.
+            command.envs(machine.iter().map(|(name, value)| (name, value)));
+        })
+    };
+    let helpers = (2..=flags.workers.get()).map(helper).collect::<Result<Vec<_>, _>>()?;
     if flags.workers.get() > 1 {
         settings.out.dir = worker_folder(&folder, 1);
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
@@ -16,6 +15,7 @@ use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, cluster_error, exit};
 use crate::cli::format::{counted, span, thousands};
+use crate::cli::helper::Helper;
 use crate::cli::host::Host;
 use crate::cli::run_crawl::runtime;
 use crate::cli::setup;
@@ -53,7 +53,12 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         Ok::<_, ClusterError>(crawl)
     });
     let crawl = crawl.map_err(cluster_error)?;
-    let helpers = (2..=flags.workers.get()).map(Helper::start).collect::<Result<Vec<_>, _>>()?;
+    let helper = |number: usize| {
+        Helper::start(number, |command| {
+            command.args(std::env::args_os().skip(1)).args(["--workers", "1"]);
+        })
+    };
+    let helpers = (2..=flags.workers.get()).map(helper).collect::<Result<Vec<_>, _>>()?;
     let runner = RunnerSettings {
         description: description(&place),
         options: detector(settings),
@@ -68,8 +73,10 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         let ending = async { BatchWorker::start(batch).await?.run(stopped).await }.await;
         Ok::<_, CliError>((ending.map_err(batch_error)?, signals.exit_code()))
     })?;
-    for helper in helpers {
-        helper.end(signalled.is_some())?;
+    // Inputs that were not read are told by this process, and those of a helper that failed were done by others.
+    let codes = [exit::FINISHED, exit::NOTHING_FETCHED, exit::SOME_INPUT_UNREAD];
+    for failed in helpers.into_iter().filter_map(|helper| helper.end(signalled.is_some(), &codes)) {
+        write_stderr(&format!("warning: {failed}"));
     }
     warn(&ending);
     let summary = if arguments.json { json(&ending, &names) } else { text(&ending, &names, began.elapsed()) };
@@ -189,36 +196,6 @@ fn batch_error(error: BatchError) -> CliError {
         BatchError::Cluster(error) => cluster_error(error),
         error @ BatchError::Output { .. } => CliError::new(exit::DISK_FULL, error.to_string()),
         error @ BatchError::OtherInput(_) => CliError::new(exit::CORRUPT, error.to_string()),
-    }
-}
-
-/// Another worker on this machine.
-struct Helper {
-    child: Child,
-    number: usize,
-}
-
-impl Helper {
-    /// Starts this program once more, with the arguments that it was given.
-    fn start(number: usize) -> Result<Self, CliError> {
-        let failed = |error: std::io::Error| CliError::new(exit::INTERNAL, format!("worker {number}: {error}"));
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(std::env::args_os().skip(1)).args(["--workers", "1", "--progress", "none"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        Ok(Self { child: command.spawn().map_err(failed)?, number })
-    }
-
-    fn end(mut self, is_stopped: bool) -> Result<(), CliError> {
-        let Self { number, .. } = self;
-        let told = match self.child.wait() {
-            // Inputs that were not read are told by this process.
-            Ok(status) if is_stopped || status.code().is_some_and(|code| [0, 1, 8].contains(&code)) => return Ok(()),
-            Ok(status) => format!("worker {number} ended with {status}"),
-            Err(error) => format!("worker {number}: {error}"),
-        };
-        // Its inputs were done by others.
-        write_stderr(&format!("warning: {told}"));
-        Ok(())
     }
 }
 

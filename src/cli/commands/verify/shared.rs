@@ -2,20 +2,18 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
-
 use crate::cli::args::VerifyArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
 use crate::cli::cluster_settings::{pages_that_name_any, settings_of};
 use crate::cli::dividable::dividable;
-use crate::cli::errors::{CliError, cluster_error, exit};
-use crate::cli::format::{counted, thousands};
+use crate::cli::errors::{CliError, cluster_error};
+use crate::cli::format::counted;
 use crate::cli::run_crawl::runtime;
 use crate::cli::setup;
 use crate::cli::startup::defaults_with_log;
-use crate::cli::terminal::write_stdout;
-use crate::cli::terminal_safe::terminal_safe;
 use crate::cluster::{ArchiveCheck, LogCheck, ReplayOptions, Sample, check_archives, check_log, open};
+
+use super::findings::Findings;
 
 /// Pages with another verdict that are named.
 const NAMED: usize = 20;
@@ -35,9 +33,13 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
         let archives = check_archives(&session, &crawl, &arguments.archives, sample).await.map_err(cluster_error)?;
         Ok::<_, CliError>((log, archives))
     })?;
-    let found = Found { name: name.text(), problems: problems(&log, &archives), log, archives };
-    write_stdout(&if arguments.json { found.json() } else { found.text() })?;
-    Ok(if found.problem_count() == 0 { exit::FINISHED } else { exit::NOTHING_FETCHED })
+    let findings = Findings {
+        name: format!("the crawl '{}'", name.text()),
+        figures: figures(&log, &archives).into(),
+        problems: problems(&log, &archives),
+        problem_count: problem_count(&log, &archives),
+    };
+    super::tell(&findings, arguments.json)
 }
 
 /// Each run takes another sample.
@@ -63,57 +65,22 @@ fn problems(log: &LogCheck, archives: &ArchiveCheck) -> Vec<String> {
     problems
 }
 
-/// What was found.
-struct Found<'a> {
-    name: &'a str,
-    log: LogCheck,
-    archives: ArchiveCheck,
-    problems: Vec<String>,
+fn problem_count(log: &LogCheck, archives: &ArchiveCheck) -> u64 {
+    let of_log = log.twice.0 + log.undecided + log.completed_withdrawn + log.changed;
+    log.replay.differing.len() as u64 + of_log + archives.problem_count
 }
 
-impl Found<'_> {
-    fn problem_count(&self) -> u64 {
-        let log = &self.log;
-        let of_log = log.twice.0 + log.undecided + log.completed_withdrawn + log.changed;
-        log.replay.differing.len() as u64 + of_log + self.archives.problem_count
-    }
-
-    fn figures(&self) -> [(&'static str, u64); 10] {
-        let Self { log, archives, .. } = self;
-        [
-            ("turns", log.replay.turns),
-            ("pages with a verdict", log.replay.pages),
-            ("pages decided once more", log.replay.checked),
-            ("URLs with an outcome", log.urls),
-            ("pages whose worker was lost, to be fetched again", log.uncompleted),
-            ("withdrawals of pages that were gone then", log.replay.withdrawn),
-            ("duplicates of a page that was withdrawn later", log.naming_withdrawn),
-            ("WARC files", archives.files),
-            ("WARC records of pages", archives.records),
-            ("WARC records read", archives.checked),
-        ]
-    }
-
-    fn json(&self) -> String {
-        let figures: serde_json::Map<_, _> =
-            self.figures().iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
-        let object = json!({
-            "sound": self.problem_count() == 0, "checked": figures,
-            "problems": self.problems, "problem_count": self.problem_count(),
-        });
-        format!("{object}\n")
-    }
-
-    fn text(&self) -> String {
-        let figures = self.figures();
-        let mut text: String =
-            figures.iter().map(|(name, count)| format!("{:>12} {name}\n", thousands(*count))).collect();
-        for problem in &self.problems {
-            text.push_str(&format!("problem: {}\n", terminal_safe(problem)));
-        }
-        text + &match self.problem_count() {
-            0 => format!("the crawl '{}' is intact\n", self.name),
-            many => format!("the crawl '{}' has {}\n", self.name, counted(many, "problem", "problems")),
-        }
-    }
+fn figures(log: &LogCheck, archives: &ArchiveCheck) -> [(&'static str, u64); 10] {
+    [
+        ("turns", log.replay.turns),
+        ("pages with a verdict", log.replay.pages),
+        ("pages decided once more", log.replay.checked),
+        ("URLs with an outcome", log.urls),
+        ("pages whose worker was lost, to be fetched again", log.uncompleted),
+        ("withdrawals of pages that were gone then", log.replay.withdrawn),
+        ("duplicates of a page that was withdrawn later", log.naming_withdrawn),
+        ("WARC files", archives.files),
+        ("WARC records of pages", archives.records),
+        ("WARC records read", archives.checked),
+    ]
 }
