@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::connection::Session;
 use super::error::ClusterError;
 
 /// An archive file, as far as commits have filled it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ArchiveFile {
     /// The machine and the folder of the worker.
     pub archive: String,

@@ -24,7 +24,7 @@
 //! | `mail` | How do links get to the slots of their URLs? |
 //! | `page_grants`, `end_of_crawl`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
 //! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts`, `failure` | How does a process crawl its slots? |
-//! | `gather`, `archive_files` | How does a crawl become an ordinary folder? |
+//! | `gather`, `gather_pages`, `crawl_cut`, `archive_files` | How does a crawl become an ordinary folder? |
 //! | `moving`, `moved_pages`, `moved_events` | How does a folder become a crawl of a cluster? |
 //! | `decision_times` | How long do pages wait for their verdicts? |
 //! | `replay`, `verify`, `verify_archives`, `sample`, `logged_lines` | Would one process have decided the same, is each page in an archive, and what does the log tell of it? |
@@ -44,6 +44,7 @@ mod arrival_sender;
 mod arrivals;
 mod cluster_decider;
 mod connection;
+mod crawl_cut;
 mod crawl_log;
 mod crawl_name;
 mod crawl_session;
@@ -54,6 +55,7 @@ mod end_of_crawl;
 mod error;
 mod failure;
 mod gather;
+mod gather_pages;
 mod greeting;
 mod holder;
 mod host_rests;
@@ -102,13 +104,14 @@ pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
 pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
 pub use connection::{Connector, OpenTransaction, Session};
+pub use crawl_cut::CrawlCut;
 pub use crawl_name::CrawlName;
 pub use crawl_session::CrawlSession;
 pub use crawl_totals::crawl_totals;
 pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use decision_times::decision_times;
 pub use error::ClusterError;
-pub use gather::{Gathered, gather};
+pub use gather::{GatherProgress, Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
 pub use inputs::{LeasedInput, all_sent, finish_input, input_reports, inputs_left, lease_input, register_inputs};
 pub use judge::{Judge, TurnContent};

@@ -11,6 +11,13 @@ use crate::model::Slot;
 /// Commits whose entries are read at once.
 const AT_ONCE: i64 = 64;
 
+/// Reads the next commits of entries up to the last one of each slot.
+const BOUNDED: &str = "WITH part AS (SELECT * FROM unnest($1::int[], $4::bigint[]) AS part (slot, last)), \
+     next AS (SELECT DISTINCT seq FROM slot_log JOIN part USING (slot) WHERE number <= last AND seq > $2 \
+              ORDER BY seq LIMIT $3) \
+     SELECT seq, slot, number, body FROM slot_log JOIN part USING (slot) \
+     WHERE number <= last AND seq > $2 AND seq <= (SELECT max(seq) FROM next) ORDER BY seq, slot";
+
 /// What a commit of a process changes of one of its slots.
 #[derive(Debug)]
 pub(super) struct SlotChange {
@@ -27,6 +34,8 @@ pub(super) struct SlotChange {
 #[derive(Debug)]
 pub(super) struct SlotLogReader {
     slots: Vec<i32>,
+    /// The last entry of each slot, if not all entries are read.
+    last: Option<Vec<i64>>,
     /// The last commit that was read.
     after: i64,
     end: i64,
@@ -39,7 +48,32 @@ impl SlotLogReader {
         let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
         let statement = "SELECT coalesce(max(seq), 0) FROM slot_log WHERE slot = ANY($1)";
         let row = session.client().query_one(statement, &[&slots]).await.map_err(&doing)?;
-        Ok(Self { slots, after: 0, end: row.try_get(0).map_err(doing)? })
+        Ok(Self { slots, last: None, after: 0, end: row.try_get(0).map_err(doing)? })
+    }
+
+    /// Begins with the first commit, and reads the log of each of these slots until this entry. So what is read is the
+    /// same whenever it is.
+    pub async fn until(
+        session: &Session,
+        entries: impl IntoIterator<Item = (Slot, i64)>,
+    ) -> Result<Self, ClusterError> {
+        let doing = ClusterError::query("read the logs of slots");
+        let (slots, last): (Vec<i32>, Vec<i64>) =
+            entries.into_iter().map(|(slot, last)| (i32::from(slot.0), last)).unzip();
+        let statement = "SELECT coalesce(max(seq), 0) FROM slot_log \
+                         JOIN unnest($1::int[], $2::bigint[]) AS part (slot, last) USING (slot) WHERE number <= last";
+        let row = session.client().query_one(statement, &[&slots, &last]).await.map_err(&doing)?;
+        Ok(Self { slots, last: Some(last), after: 0, end: row.try_get(0).map_err(doing)? })
+    }
+
+    /// Returns the place of the last commit that was read among all commits.
+    pub fn done(&self) -> u64 {
+        self.after.unsigned_abs()
+    }
+
+    /// Returns the place of the last commit.
+    pub fn all(&self) -> u64 {
+        self.end.unsigned_abs()
     }
 
     /// Returns the next commits, in their order, each with its entries; empty at the end.
@@ -52,7 +86,11 @@ impl SlotLogReader {
         if self.after >= self.end {
             return Ok(Vec::new());
         }
-        let rows = session.client().query(statement, &[&self.slots, &self.after, &AT_ONCE]).await.map_err(&doing)?;
+        let rows = match &self.last {
+            None => session.client().query(statement, &[&self.slots, &self.after, &AT_ONCE]).await,
+            Some(last) => session.client().query(BOUNDED, &[&self.slots, &self.after, &AT_ONCE, last]).await,
+        };
+        let rows = rows.map_err(&doing)?;
         let mut commits: BTreeMap<i64, Vec<(Slot, SlotEntry)>> = BTreeMap::new();
         for row in rows {
             let (seq, slot): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);

@@ -9,6 +9,7 @@ mod failed_tasks;
 mod failover;
 mod forwarder;
 mod gaps;
+mod gathering;
 mod grants;
 mod handover;
 mod holder;

@@ -1,0 +1,117 @@
+//! The state of a crawl that a folder is gathered from, kept so that an interrupted `gather` goes on with the same one.
+//!
+//! Workers may go on meanwhile. Logs only grow, so the state is one number for each of them. What does not last is part
+//! of it: the links on their way, and the rests of hosts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::archive_files::{ArchiveFile, archive_files};
+use super::connection::Session;
+use super::error::ClusterError;
+use super::host_rests::lasting_rests;
+use super::mail::letters;
+use super::schema::{CrawlRow, CrawlState};
+use crate::model::{Mailed, RestRow, Slot};
+
+/// A consistent cut through the logs of a crawl.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrawlCut {
+    /// The program that reads it. Another one may divide the folder into other commits.
+    program: String,
+    identity: CrawlIdentity,
+    is_over: bool,
+    /// The last entry of the log of each slot.
+    entries: BTreeMap<u16, i64>,
+    pub(super) files: Vec<ArchiveFile>,
+    mail: Vec<Mailed>,
+    rests: Vec<RestRow>,
+}
+
+/// What tells a crawl from another one of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct CrawlIdentity {
+    name: String,
+    /// The number of its schema in the database.
+    schema: i64,
+    /// The last turn.
+    turn: i64,
+    /// When that was decided, by the clock of the server.
+    decided: Option<String>,
+}
+
+impl CrawlIdentity {
+    async fn at_turn(session: &Session, crawl: &CrawlRow, turn: i64) -> Result<Self, ClusterError> {
+        let doing = ClusterError::query("identify the crawl");
+        let statement = "SELECT (SELECT oid::bigint FROM pg_namespace WHERE nspname = $1), \
+                                (SELECT decided::text FROM turn WHERE number = $2)";
+        let row = session.client().query_one(statement, &[&crawl.plan.name.schema(), &turn]).await.map_err(&doing)?;
+        let (schema, decided) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        Ok(Self { name: crawl.plan.name.text().to_owned(), schema, turn, decided })
+    }
+}
+
+impl CrawlCut {
+    /// Reads the present state. The session must see one state of all tables.
+    ///
+    /// # Errors
+    /// Those of the session.
+    pub async fn read(session: &Session, crawl: &CrawlRow) -> Result<Self, ClusterError> {
+        let doing = ClusterError::query("read how far the logs of slots are");
+        let statement = "SELECT slot, max(number) FROM slot_log GROUP BY slot";
+        let mut entries = BTreeMap::new();
+        for row in session.client().query(statement, &[]).await.map_err(&doing)? {
+            let (slot, last): (i32, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+            let slot = u16::try_from(slot).map_err(|_| ClusterError::Damaged(format!("there is a slot {slot}")))?;
+            entries.insert(slot, last);
+        }
+        Ok(Self {
+            program: program(),
+            identity: CrawlIdentity::at_turn(session, crawl, crawl.turn).await?,
+            is_over: crawl.state == CrawlState::Finished,
+            entries,
+            files: archive_files(session).await?,
+            mail: letters(session).await?,
+            rests: lasting_rests(session, crawl.slot_map().slots()).await?,
+        })
+    }
+
+    /// Returns whether this is a state of the crawl that the session uses, and this program has read it.
+    ///
+    /// # Errors
+    /// Those of the session.
+    pub async fn is_of(&self, session: &Session, crawl: &CrawlRow) -> Result<bool, ClusterError> {
+        let identity = CrawlIdentity::at_turn(session, crawl, self.turn()).await?;
+        Ok(self.program == program() && self.identity == identity && self.turn() <= crawl.turn)
+    }
+
+    /// Whether the crawl was complete.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Links that were on their way between slots.
+    pub fn mail(&self) -> &[Mailed] {
+        &self.mail
+    }
+
+    /// Rests of hosts that lasted.
+    pub fn rests(&self) -> &[RestRow] {
+        &self.rests
+    }
+
+    /// The last turn.
+    pub(super) fn turn(&self) -> i64 {
+        self.identity.turn
+    }
+
+    /// Returns the slots with something in their logs, each with the last entry.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (Slot, i64)> {
+        self.entries.iter().map(|(slot, last)| (Slot(*slot), *last))
+    }
+}
+
+fn program() -> String {
+    format!("ndcrawl {}, format {}", env!("CARGO_PKG_VERSION"), crate::store::FORMAT)
+}
