@@ -92,7 +92,7 @@ fn in_pieces(options: &Options, pages: &[PageInput], count: usize, fault: Fault)
         for (number, piece) in pieces.iter_mut().enumerate() {
             let taken = if fault == Fault::IsLate && number == 0 { late.as_ref() } else { Some(&decided) };
             if let Some(taken) = taken {
-                piece.apply(taken, &learnt, |page| page.0 as usize % count == number).unwrap();
+                piece.apply(taken, &learnt, |page| page.page.0 as usize % count == number).unwrap();
             }
         }
         learnt.learn(&decided).unwrap();

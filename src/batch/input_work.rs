@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::cluster::{
-    ArrivalChunk, Arriving, ArrivingPage, ClusterError, Connector, CrawlName, LeasedInput, PageFacts, RunId, Session,
-    all_sent, arrival_body, arrived, decisions_of, finish_input, read_arrivals, send_arrivals, test_point,
+    ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, Division, LeasedInput, PageFacts, RunId, Session,
+    all_sent, arrived, decisions_of, finish_input, read_arrivals, send_arrivals, test_point,
 };
 use crate::dedup::{InputReader, PageToDecide, ReadDocument, SharedInputReport};
 use crate::detect::TurnAnswer;
@@ -19,6 +19,8 @@ use super::output::BatchOutput;
 
 /// Pages that are sent together. Whoever reads an input cuts it alike.
 const CHUNK: usize = 16;
+/// As [`CHUNK`], where each slot gets pages of its own.
+const CHUNK_BY_HOSTS: usize = 64;
 /// Pages that wait between the reader and the sender.
 const WAITING: usize = 64;
 /// How long a connection is tried for.
@@ -33,6 +35,8 @@ pub(super) struct InputTools {
     pub decisions: StreamDecisions,
     pub originals: Arc<Originals>,
     pub output: BatchOutput,
+    pub division: Division,
+    pub slots: u16,
 }
 
 impl InputTools {
@@ -105,17 +109,16 @@ impl InputTools {
         let (reader, name, files) = (Arc::clone(&self.reader), input.name.clone(), Arc::clone(files));
         let reading = tokio::task::spawn_blocking(move || read_all(&reader, &name, &files, &documents));
         let there = arrived(session, input.stream()).await?;
+        let chunk_pages = if self.division == Division::ByHosts { CHUNK_BY_HOSTS } else { CHUNK };
         let (mut next, mut pages) = (0, Vec::new());
         loop {
             let document = read.recv().await;
             let is_end = document.is_none();
             pages.extend(document.map(arriving));
-            if pages.len() == CHUNK || (is_end && !pages.is_empty()) {
+            if pages.len() == chunk_pages || (is_end && !pages.is_empty()) {
                 let count = pages.len() as i32;
-                let body = arrival_body(&pages)?;
-                let chunk = ArrivalChunk { run: input.stream(), first: next, count, body };
+                let chunk = self.division.chunk(self.slots, input.stream(), next, std::mem::take(&mut pages))?;
                 next += i64::from(count);
-                pages.clear();
                 if next <= there {
                     expect_same(session, &chunk, &input.name).await?;
                 } else {
@@ -141,9 +144,9 @@ async fn expect_same(session: &Session, chunk: &ArrivalChunk, name: &str) -> Res
     if there.first() == Some(chunk) { Ok(()) } else { Err(BatchError::OtherInput(name.to_owned())) }
 }
 
-fn arriving(page: PageToDecide) -> Arriving {
+fn arriving(page: PageToDecide) -> ArrivingPage {
     let facts = PageFacts { url: page.url, fetched: page.fetched, links: Vec::new() };
-    ArrivingPage::new(page.input, facts).into()
+    ArrivingPage::new(page.input, facts)
 }
 
 /// Reads an input into its file, and passes its pages on.

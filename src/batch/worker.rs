@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::cluster::{
-    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, RunId, RunnerSettings, TurnRunner, input_reports,
-    inputs_left, lease_input, register_inputs, test_point,
+    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, Division, RunId, RunnerSettings, TurnRunner,
+    input_reports, inputs_left, lease_input, register_inputs, test_point,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -76,7 +76,8 @@ impl BatchWorker {
         let BatchSettings { connector, crawl, runner, reader, names, output } = settings;
         let mut session = CrawlSession::new(connector.clone(), crawl.plan.name.clone(), PATIENCE);
         register_inputs(session.open().await?, &names).await?;
-        let decisions = StreamDecisions::default();
+        let (decisions, slots) = (StreamDecisions::default(), crawl.plan.slots.get());
+        let division = Division::of_dedup(&runner.options);
         let (order, observer) = (ArrivalOrder::OfManifests, Some(decisions.observer()));
         let runner = TurnRunner::start_with(connector.clone(), &crawl, runner, order, observer).await?;
         let tools = InputTools {
@@ -86,6 +87,8 @@ impl BatchWorker {
             decisions,
             originals: Arc::new(Originals::default()),
             output,
+            division,
+            slots,
         };
         Ok(Self { tools, runner, session, names, work: JoinSet::new(), under_way: Vec::new(), run: None })
     }

@@ -45,9 +45,14 @@ pub(super) fn of_dedup(settings: &Settings) -> Value {
     json!({ "command": "dedup", "settings": shared_settings(settings) })
 }
 
+/// Whether a crawl in the database is a run of `dedup`.
+pub(super) fn is_dedup(row: &CrawlRow) -> bool {
+    row.plan.settings["command"] == "dedup"
+}
+
 /// Refuses a `dedup` run in the place of a crawl.
 pub(super) fn expect_crawl(row: &CrawlRow) -> Result<(), CliError> {
-    if row.plan.settings["command"] != "dedup" {
+    if !is_dedup(row) {
         return Ok(());
     }
     let name = row.plan.name.text();

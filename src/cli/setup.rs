@@ -147,6 +147,7 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
         second,
         host_memory: usize::try_from(dedup.host_memory.0).unwrap_or(usize::MAX),
+        host_parts: 1,
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,
         filter: match dedup.filter {
@@ -155,7 +156,10 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         },
         min_terms: dedup.min_terms as usize,
         weights: dedup.field_weights,
-        within: detect::Within::Crawl,
+        within: match dedup.within {
+            value_enums::ComparedPages::All => detect::Within::Crawl,
+            value_enums::ComparedPages::Host => detect::Within::Host,
+        },
         mode: match dedup.matching {
             value_enums::MatchKind::Any => detect::Mode::Any,
             value_enums::MatchKind::Best => detect::Mode::Best,

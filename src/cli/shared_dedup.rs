@@ -1,10 +1,12 @@
 //! The plan of a `dedup` run that several workers share.
 
+use std::num::NonZeroU16;
+
 use crate::cli::args::ClusterShape;
 use crate::cli::cluster_access::crawl_name;
 use crate::cli::cluster_settings::of_dedup;
 use crate::cli::config::settings::Settings;
-use crate::cli::dividable::{dividable, refuse_undividable_dedup};
+use crate::cli::dividable::{dividable_dedup, refuse_undividable_dedup};
 use crate::cli::errors::CliError;
 use crate::cli::setup;
 use crate::cluster::CrawlPlan;
@@ -12,21 +14,22 @@ use crate::detect;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
 
-/// Returns the detector of a shared run.
-pub(super) fn detector(settings: &Settings) -> detect::Options {
-    dividable(setup::detect_options(settings))
+/// Returns the detector of a shared run with so many slots.
+pub(super) fn detector(settings: &Settings, slots: NonZeroU16) -> detect::Options {
+    dividable_dedup(setup::detect_options(settings), slots)
 }
 
 /// Returns what reads the pages.
 pub(super) fn renderer(settings: &Settings) -> Result<PageReader, CliError> {
     let normalizer = Normalizer::new(settings.normalise_options());
-    Ok(PageReader::new(setup::render_options(settings, &detector(settings))?, normalizer))
+    Ok(PageReader::new(setup::render_options(settings, &setup::detect_options(settings))?, normalizer))
 }
 
 /// Returns the plan by which a run is made or joined.
 pub(super) fn plan(settings: &Settings, name: &str, shape: &ClusterShape) -> Result<CrawlPlan, CliError> {
     refuse_undividable_dedup(settings)?;
-    let rendering = format!("{}, weights {:?}", renderer(settings)?.signature(), detector(settings).weights.0);
+    let rendering =
+        format!("{}, weights {:?}", renderer(settings)?.signature(), setup::detect_options(settings).weights.0);
     Ok(CrawlPlan {
         name: crawl_name(name)?,
         settings: of_dedup(settings),

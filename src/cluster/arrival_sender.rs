@@ -79,7 +79,7 @@ impl ArrivalSender {
         if pages.is_empty() {
             return Ok(());
         }
-        let chunk = ArrivalChunk { run: self.run, first, count: pages.len() as i32, body: arrival_body(&pages)? };
+        let chunk = ArrivalChunk::of_all(self.run, first, pages.len() as i32, arrival_body(&pages)?);
         // On a new session it is not known what is there.
         let is_sent = self.session.is_open() && {
             let sent = send_arrivals(self.session.open().await?, &chunk).await;

@@ -41,7 +41,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
                     let row = self.row(&mut batch, &page.input, facts, &known)?;
                     let is_withdrawn = withdrawn.contains(&number);
                     self.count(row.is_ok(), is_withdrawn);
-                    let DecidedPage { input, verdict, least_weight } = page;
+                    let DecidedPage { input, verdict, least_weight, .. } = page;
                     let input = if is_withdrawn { without_content(input) } else { input };
                     let row = row.unwrap_or_else(|uncompleted| uncompleted.row(&input));
                     let (terms, new_terms, order) = vocabulary.intern_page(input.terms, input.order)?;
@@ -170,8 +170,8 @@ async fn pages_of(session: &Session, turn: &TurnRow) -> Result<Vec<NumberedPage>
     if facts.len() < decided.pages.len() {
         return Err(ClusterError::Damaged(format!("turn {} has a page too many", turn.number)));
     }
-    let numbers = (decided.first.0..).map(Sequence);
-    Ok(numbers.zip(decided.pages).zip(facts).map(|((number, page), facts)| (number, page, facts)).collect())
+    let numbered = decided.pages.into_iter().map(|page| (page.sequence, page));
+    Ok(numbered.zip(facts).map(|((number, page), facts)| (number, page, facts)).collect())
 }
 
 /// Returns the pages that turns have withdrawn.

@@ -1,19 +1,24 @@
 //! A holder: a run that holds a piece of the index, answers turns with it, and takes them in.
 //!
+//! If the index is divided by hosts, it holds a piece for each slot: a page is compared with what its slot has alone.
+//!
 //! The piece is derived from the log. A holder that finds its last turn missing from the log, after a failover, has to be
 //! replaced by a new one, which reads the log from its beginning.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::detect::{DecidedTurn, InMemory, Learnt, Options, Piece, TurnAnswer as PageAnswer, settle_turn};
+use crate::detect::{
+    DecidedTurn, InMemory, Learnt, Options, Piece, SettledPart, TurnAnswer as PageAnswer, join_parts, settle_turn,
+};
 use crate::model::{PageId, Sequence, Slot};
 
 use super::arrivals::read_arrivals;
 use super::connection::Session;
+use super::division::{Division, OwnPage, arrivals_of_chunk, read_own, slot_of_host};
 use super::error::ClusterError;
 use super::judge::{Judge, TurnContent};
 use super::lease::RunId;
-use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts, arrivals_in, replies_of, reply_body};
+use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts, parts_body, parts_of, replies_of, reply_body};
 use super::turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, slots_answered, turns_behind,
 };
@@ -25,17 +30,34 @@ const CHUNKS: i64 = 64;
 
 /// The pieces of some slots, and what all pieces know.
 pub struct Holder {
-    piece: Piece<InMemory>,
+    pieces: HeldPieces,
     learnt: Learnt,
-    /// The slots that it answers for: judged pages go to slots by their names.
+    /// The slots that it answers for.
     slots: BTreeSet<Slot>,
     all_slots: u16,
+    division: Division,
     /// The last turn that was taken in, and its opening.
     applied: (i64, Attempt),
     /// The number of the next page.
     next: Sequence,
     /// The arrivals that were read last, for the turn that is open.
-    arrivals: Option<(Vec<ArrivalRange>, TurnArrivals)>,
+    arrivals: Option<(Vec<ArrivalRange>, HeldArrivals)>,
+}
+
+/// What a holder has of the index.
+enum HeldPieces {
+    /// The pages of its slots.
+    OfPages(Box<Piece<InMemory>>),
+    /// The pages of the hosts of each slot.
+    OfHosts(BTreeMap<Slot, Piece<InMemory>>),
+}
+
+/// The arrivals of a turn that a holder needs.
+enum HeldArrivals {
+    /// All: the index is divided by pages.
+    OfAll(TurnArrivals),
+    /// The pages of its slots: the index is divided by hosts.
+    OfHosts(Vec<OwnPage>),
 }
 
 /// The decision on an arrival: its run and number, and what was decided of its page, if it is no withdrawal.
@@ -50,11 +72,18 @@ impl Holder {
         options: Options,
         slots: impl IntoIterator<Item = Slot>,
         all_slots: u16,
+        division: Division,
     ) -> Result<Self, crate::detect::DetectError> {
         let learnt = Learnt::new(options)?;
-        let piece = Piece::new(&learnt, InMemory);
-        let (slots, applied) = (slots.into_iter().collect(), (0, Attempt(0)));
-        Ok(Self { piece, learnt, slots, all_slots: all_slots.max(1), applied, next: Sequence(0), arrivals: None })
+        let slots: BTreeSet<Slot> = slots.into_iter().collect();
+        let piece = || Piece::new(&learnt, InMemory);
+        let pieces = match division {
+            Division::ByPages => HeldPieces::OfPages(Box::new(piece())),
+            Division::ByHosts => HeldPieces::OfHosts(slots.iter().map(|slot| (*slot, piece())).collect()),
+        };
+        let applied = (0, Attempt(0));
+        let (all_slots, next) = (all_slots.max(1), Sequence(0));
+        Ok(Self { pieces, learnt, slots, all_slots, division, applied, next, arrivals: None })
     }
 
     /// Returns the number of the last turn that was taken in.
@@ -107,30 +136,38 @@ impl Holder {
         decided: &mut Vec<DecidedArrival>,
     ) -> Result<(), ClusterError> {
         let verdicts = TurnVerdicts::read(&row.body)?;
-        let ranges = verdicts.ranges();
-        let arrivals = match self.arrivals.take() {
-            Some((read, arrivals)) if read == ranges => arrivals,
-            _ => arrivals_of(session, &ranges).await?,
-        };
-        let turn = verdicts.of(arrivals.clone())?;
-        if turn.first != self.next {
-            let what = format!("turn {} begins with page {}, not {}", row.number, turn.first, self.next);
+        if row.first_page != i64::from(self.next.0) {
+            let what = format!("turn {} begins with page {}, not {}", row.number, row.first_page, self.next);
             return Err(ClusterError::Damaged(what));
         }
+        let ranges = verdicts.ranges();
         let numbers =
             ranges.iter().flat_map(|range| (0..i64::from(range.count)).map(|at| (range.run, range.first + at)));
-        let answers = arrivals.answers(&turn);
-        decided.extend(numbers.zip(answers).map(|((run, number), answer)| (run, number, answer)));
+        let answers = numbers.zip(verdicts.page_answers());
+        decided.extend(answers.map(|((run, number), answer)| (run, number, answer)));
+        let turn = match self.take_arrivals(session, &ranges).await? {
+            HeldArrivals::OfAll(arrivals) => verdicts.of(arrivals)?,
+            HeldArrivals::OfHosts(own) => verdicts.of_some(own.into_iter().map(|page| (page.place, page.input)))?,
+        };
         computing(|| self.apply(&turn))?;
         self.applied = (row.number, row.attempt);
+        self.next.0 += u32::try_from(row.count).unwrap_or(0);
         Ok(())
     }
 
     fn apply(&mut self, turn: &DecidedTurn) -> Result<(), ClusterError> {
-        let Self { piece, learnt, slots, all_slots, .. } = self;
-        piece.apply(turn, learnt, |page| slots.contains(&slot_of(page, *all_slots)))?;
+        let Self { pieces, learnt, slots, all_slots, .. } = self;
+        match pieces {
+            HeldPieces::OfPages(piece) => {
+                piece.apply(turn, learnt, |page| slots.contains(&slot_of(page.page, *all_slots)))?;
+            }
+            HeldPieces::OfHosts(pieces) => {
+                for (slot, piece) in pieces {
+                    piece.apply(turn, learnt, |page| slot_of_host(page.group, *all_slots) == *slot)?;
+                }
+            }
+        }
         learnt.learn(turn)?;
-        self.next.0 += turn.pages.len() as u32;
         Ok(())
     }
 
@@ -142,11 +179,18 @@ impl Holder {
         if turn.number != self.applied.0 + 1 {
             return Err(ClusterError::Damaged(format!("turn {} is open behind turn {}", turn.number, self.applied.0)));
         }
-        self.read(session, &turn.ranges).await?;
-        let Self { piece, learnt, arrivals, .. } = self;
-        let nothing = TurnArrivals::default();
-        let arrivals = arrivals.as_ref().map_or(&nothing, |(_, arrivals)| arrivals);
-        let body = reply_body(&computing(|| piece.reply(&arrivals.turn, learnt))?)?;
+        let arrivals = self.take_arrivals(session, &turn.ranges).await?;
+        let Self { pieces, learnt, next, .. } = self;
+        let body = match (&arrivals, pieces) {
+            (HeldArrivals::OfAll(arrivals), HeldPieces::OfPages(piece)) => {
+                reply_body(&computing(|| piece.reply(&arrivals.turn, learnt))?)?
+            }
+            (HeldArrivals::OfHosts(own), HeldPieces::OfHosts(pieces)) => {
+                parts_body(&computing(|| settled(*next, own, pieces, learnt))?)?
+            }
+            _ => return Err(ClusterError::Damaged("the division of the index".to_owned())),
+        };
+        self.arrivals = Some((turn.ranges.clone(), arrivals));
         let answer = TurnAnswer { run, slots: self.slots.iter().copied().collect(), body };
         answer_turn(session, turn, &answer).await
     }
@@ -171,23 +215,68 @@ impl Holder {
         if covered.len() < usize::from(self.all_slots) {
             return Ok(false);
         }
-        let replies = answers.iter().map(|answer| replies_of(&answer.body)).collect::<Result<Vec<_>, _>>()?;
-        self.read(session, ranges).await?;
-        let nothing = TurnArrivals::default();
-        let arrivals = self.arrivals.as_ref().map_or(&nothing, |(_, arrivals)| arrivals);
-        let turn = computing(|| settle_turn(self.next, arrivals.turn.clone(), &replies, &self.learnt))?;
-        let (body, pages) = (TurnVerdicts::body(ranges, arrivals, &turn)?, turn.pages.len() as i32);
+        let (body, pages) = match self.division {
+            Division::ByPages => {
+                let replies = answers.iter().map(|answer| replies_of(&answer.body)).collect::<Result<Vec<_>, _>>()?;
+                let arrivals = match self.take_arrivals(session, ranges).await? {
+                    HeldArrivals::OfAll(arrivals) => arrivals,
+                    HeldArrivals::OfHosts(_) => TurnArrivals::default(),
+                };
+                let turn = computing(|| settle_turn(self.next, arrivals.turn.clone(), &replies, &self.learnt))?;
+                let body = TurnVerdicts::body(ranges, &arrivals, &turn)?;
+                self.arrivals = Some((ranges.to_vec(), HeldArrivals::OfAll(arrivals)));
+                (body, turn.pages.len())
+            }
+            Division::ByHosts => {
+                // Two processes may have answered for one slot: they say the same.
+                let parts = answers.iter().map(|answer| parts_of(&answer.body)).collect::<Result<Vec<_>, _>>()?;
+                let parts: BTreeMap<Slot, SettledPart> = parts.into_iter().flatten().collect();
+                let pages: i64 = ranges.iter().map(|range| i64::from(range.count)).sum();
+                let parts: Vec<SettledPart> = parts.into_values().collect();
+                let joined = join_parts(self.next, usize::try_from(pages).unwrap_or(0), &parts)?;
+                let new = joined.iter().filter(|joined| !joined.answer.redelivered).count();
+                (TurnVerdicts::joined_body(ranges, self.next, &joined)?, new)
+            }
+        };
+        let pages = i32::try_from(pages).unwrap_or(i32::MAX);
         judge.commit_turn(session, attempt, ranges, TurnContent { pages, body: &body }).await?;
         Ok(true)
     }
 
-    /// Reads the arrivals of a turn, unless they were read last.
-    async fn read(&mut self, session: &Session, ranges: &[ArrivalRange]) -> Result<(), ClusterError> {
-        if self.arrivals.as_ref().is_none_or(|(read, _)| read != ranges) {
-            self.arrivals = Some((ranges.to_vec(), arrivals_of(session, ranges).await?));
+    /// Returns the arrivals of a turn. Reads them, unless they were kept.
+    async fn take_arrivals(
+        &mut self,
+        session: &Session,
+        ranges: &[ArrivalRange],
+    ) -> Result<HeldArrivals, ClusterError> {
+        if let Some((_, arrivals)) = self.arrivals.take().filter(|(read, _)| read == ranges) {
+            return Ok(arrivals);
         }
-        Ok(())
+        Ok(match self.division {
+            Division::ByPages => HeldArrivals::OfAll(arriving_of(session, ranges).await?.into_iter().collect()),
+            Division::ByHosts => HeldArrivals::OfHosts(read_own(session, ranges, &self.slots).await?),
+        })
     }
+}
+
+/// Settles the pages of each slot.
+fn settled(
+    next: Sequence,
+    own: &[OwnPage],
+    pieces: &mut BTreeMap<Slot, Piece<InMemory>>,
+    learnt: &Learnt,
+) -> Result<Vec<(Slot, SettledPart)>, crate::detect::DetectError> {
+    let mut by_slot = BTreeMap::<Slot, Vec<_>>::new();
+    for OwnPage { place, slot, input } in own {
+        by_slot.entry(*slot).or_default().push((*place, input.clone()));
+    }
+    let mut parts = Vec::new();
+    for (slot, pages) in by_slot {
+        if let Some(piece) = pieces.get_mut(&slot) {
+            parts.push((slot, SettledPart::settle(next, pages, piece, learnt)?));
+        }
+    }
+    Ok(parts)
 }
 
 /// Runs what takes long on the processor. Other tasks of this thread, if there are any, move to another one.
@@ -225,11 +314,6 @@ pub fn next_ranges(judge: &Judge, all: &[(RunId, i64)], most: i32) -> Vec<Arriva
     ranges
 }
 
-/// Reads these arrivals, in order.
-async fn arrivals_of(session: &Session, ranges: &[ArrivalRange]) -> Result<TurnArrivals, ClusterError> {
-    Ok(arriving_of(session, ranges).await?.into_iter().collect())
-}
-
 /// Reads these arrivals, in order, with what duplicates need of a page.
 pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<Arriving>, ClusterError> {
     let mut pages = Vec::new();
@@ -238,12 +322,9 @@ pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> R
         while next < end {
             let before = next;
             for chunk in read_arrivals(session, range.run, next, CHUNKS).await? {
-                let found = arrivals_in(&chunk.body)?;
-                if found.len() != chunk.count as usize {
-                    let what = format!("arrival {} of run {} has {} arrivals", chunk.first, range.run.0, found.len());
-                    return Err(ClusterError::Damaged(what));
-                }
-                let numbered = (chunk.first..).zip(found).filter(|(number, _)| (before..end).contains(number));
+                let numbered = (chunk.first..)
+                    .zip(arrivals_of_chunk(&chunk)?)
+                    .filter(|(number, _)| (before..end).contains(number));
                 pages.extend(numbered.map(|(_, page)| page));
                 next = (chunk.first + i64::from(chunk.count)).min(end);
                 if next == end {

@@ -51,6 +51,7 @@ mod crawl_session;
 mod crawl_totals;
 mod crawl_worker;
 mod decision_times;
+mod division;
 mod end_of_crawl;
 mod error;
 mod failure;
@@ -102,7 +103,7 @@ mod watched;
 
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
-pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
+pub use arrivals::{ArrivalChunk, ChunkPart, all_arrived, arrived, read_arrivals, send_arrivals};
 pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_cut::CrawlCut;
 pub use crawl_name::CrawlName;
@@ -110,6 +111,7 @@ pub use crawl_session::CrawlSession;
 pub use crawl_totals::crawl_totals;
 pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use decision_times::decision_times;
+pub use division::{Division, pages_of, slot_of_host};
 pub use error::ClusterError;
 pub use gather::{GatherProgress, Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
@@ -128,8 +130,8 @@ pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, MOVED, drop_crawl, ini
 pub use server_check::{ServerFacts, connect_checked};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;
+pub use turn_body::decisions_of;
 pub use turn_body::{Arriving, ArrivingPage, PageFacts, arrival_body};
-pub use turn_body::{decisions_of, pages_of};
 pub use turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, slots_answered,
     turns_behind,

@@ -126,8 +126,9 @@ impl MovedTurn {
         for (number, row) in (first..).zip(rows) {
             let (verdict, least_weight) = (row.verdict, row.least_weight);
             let page = texts.arriving(row)?;
-            turn.answers.push(TurnAnswer { sequence: Sequence(number), verdict, redelivered: false, displaced: None });
-            turn.pages.push(DecidedPage { input: page.input.clone(), verdict, least_weight });
+            let sequence = Sequence(number);
+            turn.answers.push(TurnAnswer { sequence, verdict, redelivered: false, displaced: None });
+            turn.pages.push(DecidedPage { sequence, input: page.input.clone(), verdict, least_weight });
             arriving.push(Arriving::from(page));
         }
         let range =
@@ -147,8 +148,8 @@ async fn write(session: &mut Session, run: i32, turns: &[MovedTurn]) -> Result<(
     let arrivals: Vec<&[u8]> = turns.iter().map(|turn| &turn.arrival[..]).collect();
     let bodies: Vec<&[u8]> = turns.iter().map(|turn| &turn.body[..]).collect();
     let transaction = session.begin().await?;
-    let statement = "INSERT INTO arrival (run, first, n, body) \
-                     SELECT $1, first, n, body FROM unnest($2::bigint[], $3::int[], $4::bytea[]) AS part (first, n, body)";
+    let statement = "INSERT INTO arrival (run, first, n, slot, body) \
+                     SELECT $1, first, n, -1, body FROM unnest($2::bigint[], $3::int[], $4::bytea[]) AS part (first, n, body)";
     transaction.sql().execute(statement, &[&run, &firsts, &counts, &arrivals]).await.map_err(&doing)?;
     // An opening of a judge has a fence of 1 and more above its lower half.
     let statement = "INSERT INTO turn (number, first_page, n, attempt, body) \

@@ -1,6 +1,6 @@
 //! Looks a judged page up by its number: whoever has a duplicate names the page that it repeats.
 
-use super::arrivals::read_arrivals;
+use super::arrivals::find_arrival;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::sealed::open_sealed;
@@ -49,9 +49,8 @@ pub(super) async fn judged_page(
             continue;
         }
         let arrival = range.first + place as i64;
-        let chunk = read_arrivals(session, range.run, arrival, 1).await?.into_iter().next().ok_or_else(missing)?;
-        let within = usize::try_from(arrival - chunk.first).map_err(|_| missing())?;
-        return match arrivals_in(&chunk.body)?.into_iter().nth(within) {
+        let (part, place) = find_arrival(session, range.run, arrival).await?.ok_or_else(missing)?;
+        return match arrivals_in(&part.body)?.into_iter().nth(place) {
             Some(Arriving::Page(found)) => Ok(Some((*found, verdict))),
             _ => Err(missing()),
         };

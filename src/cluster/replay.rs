@@ -94,8 +94,7 @@ pub(super) async fn replay_with(
                 }
             }
             turn.withdrawn.iter().for_each(|page| told(Replayed::Withdrawn(*page)));
-            let numbered = (turn.first.0..).map(Sequence).zip(&turn.pages);
-            numbered.for_each(|(number, page)| told(Replayed::Decided(number, &page.input)));
+            turn.pages.iter().for_each(|page| told(Replayed::Decided(page.sequence, &page.input)));
             found.withdrawn += turn.withdrawn.len() as u64;
             found.turns += 1;
             found.pages += turn.pages.len() as u64;

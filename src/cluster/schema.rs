@@ -35,8 +35,8 @@ CREATE TABLE slot (
     commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false,
     pages bigint NOT NULL DEFAULT 0, counts jsonb, freed timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE arrival (
-    run int, first bigint, n int NOT NULL, sent timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL,
-    PRIMARY KEY (run, first));
+    run int, first bigint, slot int, n int NOT NULL, places smallint[],
+    sent timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL, PRIMARY KEY (run, first, slot));
 ALTER TABLE arrival ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE turn (
     number bigint PRIMARY KEY, first_page bigint NOT NULL, n int NOT NULL, attempt bigint NOT NULL,

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{DecidedPage, DecidedTurn, Ending, Reply, TurnAnswer, TurnInput};
+use crate::detect::{DecidedPage, DecidedTurn, Ending, JoinedAnswer, Reply, SettledPart, TurnAnswer, TurnInput};
 use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermCounts, TermOrder, Verdict};
 
 use super::connection::Session;
@@ -192,16 +192,7 @@ pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
     encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
 }
 
-/// Returns the pages of arrivals.
-pub fn pages_of(body: &[u8]) -> Result<Vec<ArrivingPage>, ClusterError> {
-    let page = |arriving| match arriving {
-        Arriving::Page(page) => Some(*page),
-        Arriving::Withdrawal(_) => None,
-    };
-    Ok(arrivals_in(body)?.into_iter().filter_map(page).collect())
-}
-
-/// Returns the arrivals of a chunk.
+/// Returns the arrivals of a part of a chunk.
 pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
     let arrived: Vec<Arrived> = decoded(body, "an arrival")?;
     let arriving_page = |page: ArrivedPage| ArrivingPage {
@@ -234,7 +225,34 @@ pub(super) fn replies_of(body: &[u8]) -> Result<Vec<Reply>, ClusterError> {
     decoded(body, "an answer")
 }
 
+/// The parts of a turn that a process has settled, by slots.
+pub(super) fn parts_body(parts: &[(Slot, SettledPart)]) -> Result<Vec<u8>, ClusterError> {
+    encoded(parts)
+}
+
+pub(super) fn parts_of(body: &[u8]) -> Result<Vec<(Slot, SettledPart)>, ClusterError> {
+    decoded(body, "an answer")
+}
+
 impl TurnVerdicts {
+    /// Returns the body of a turn whose parts were settled by hosts.
+    pub fn joined_body(
+        ranges: &[ArrivalRange],
+        first: Sequence,
+        joined: &[JoinedAnswer],
+    ) -> Result<Vec<u8>, ClusterError> {
+        let answer = |&JoinedAnswer { answer, least_weight }: &JoinedAnswer| {
+            let TurnAnswer { sequence, verdict, redelivered, displaced } = answer;
+            match redelivered {
+                true => LoggedAnswer::Known { sequence, verdict },
+                false => LoggedAnswer::Decided { sequence, verdict, least_weight, owner: None, displaced },
+            }
+        };
+        let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
+        let answers = joined.iter().map(answer).collect();
+        encoded(&Self { first, ranges, withdrawn: Vec::new(), answers, endings: Vec::new(), is_unsettled: false })
+    }
+
     /// Returns the body of a turn.
     pub fn body(ranges: &[ArrivalRange], arrivals: &TurnArrivals, turn: &DecidedTurn) -> Result<Vec<u8>, ClusterError> {
         let mut pages = turn.pages.iter();
@@ -288,6 +306,29 @@ impl TurnVerdicts {
         })
     }
 
+    /// Returns the decision on each arrival; none on a withdrawal.
+    pub fn page_answers(&self) -> impl Iterator<Item = Option<TurnAnswer>> {
+        self.answers.iter().map(|answer| answer.of_page())
+    }
+
+    /// Returns the turn with some of its pages only, given with their places.
+    pub fn of_some(self, pages: impl IntoIterator<Item = (u32, PageInput)>) -> Result<DecidedTurn, ClusterError> {
+        let answers = self.answers.iter().filter_map(|answer| answer.of_page()).collect();
+        let mut turn = DecidedTurn { first: self.first, withdrawn: self.withdrawn, answers, ..DecidedTurn::default() };
+        for (place, input) in pages {
+            match self.answers.get(place as usize) {
+                Some(&LoggedAnswer::Decided { sequence, verdict, least_weight, .. }) => {
+                    turn.pages.push(DecidedPage { sequence, input, verdict, least_weight });
+                }
+                Some(LoggedAnswer::Known { .. }) => {}
+                Some(LoggedAnswer::Withdrawal) | None => {
+                    return Err(ClusterError::Damaged(format!("a turn does not answer to its page {place}")));
+                }
+            }
+        }
+        Ok(turn)
+    }
+
     /// Returns the turn, given its arrivals in order.
     pub fn of(self, arrivals: TurnArrivals) -> Result<DecidedTurn, ClusterError> {
         let TurnArrivals { turn: TurnInput { withdrawn, pages, .. }, pages: kinds } = arrivals;
@@ -303,8 +344,8 @@ impl TurnVerdicts {
         let answers = logged.into_iter().filter_map(|answer| Some((answer, answer.of_page()?)));
         for (input, (logged, answer)) in pages.into_iter().zip(answers) {
             turn.answers.push(answer);
-            if let LoggedAnswer::Decided { verdict, least_weight, .. } = logged {
-                turn.pages.push(DecidedPage { input, verdict, least_weight });
+            if let LoggedAnswer::Decided { sequence, verdict, least_weight, .. } = logged {
+                turn.pages.push(DecidedPage { sequence, input, verdict, least_weight });
             }
         }
         Ok(turn)
@@ -330,8 +371,7 @@ pub async fn decisions_of(
                 .ranges()
                 .into_iter()
                 .flat_map(|range| (0..i64::from(range.count)).map(move |at| (range.run, range.first + at)));
-            let answers = turn.answers.iter().map(|answer| answer.of_page());
-            let of_run = arrivals.zip(answers).filter(|((of, _), _)| *of == run);
+            let of_run = arrivals.zip(turn.page_answers()).filter(|((of, _), _)| *of == run);
             decided.extend(of_run.map(|((run, number), answer)| (run, number, answer)));
         }
     }

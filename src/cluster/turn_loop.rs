@@ -14,6 +14,7 @@ use super::arrivals::all_arrived;
 use super::connection::{Connector, Session};
 use super::crawl_name::CrawlName;
 use super::crawl_session::CrawlSession;
+use super::division::Division;
 use super::error::ClusterError;
 use super::holder::{DecidedArrival, Holder, next_ranges};
 use super::judge::Judge;
@@ -49,6 +50,7 @@ pub enum ArrivalOrder {
 pub(super) struct TurnPlan {
     pub options: Options,
     pub slots: u16,
+    pub division: Division,
     pub turn_pages: i32,
     pub order: ArrivalOrder,
 }
@@ -229,7 +231,7 @@ async fn read_log(
     slots: BTreeSet<Slot>,
     waiting: &WaitingPages,
 ) -> Result<Holder, ClusterError> {
-    let mut holder = Holder::new(plan.options.clone(), slots, plan.slots)?;
+    let mut holder = Holder::new(plan.options.clone(), slots, plan.slots, plan.division)?;
     let mut decided = Vec::new();
     while holder.advance(session, &mut decided).await? {
         waiting.deliver(&decided);

@@ -19,6 +19,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::arrival_sender::{ArrivalSender, Submission};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
+use super::division::Division;
 use super::error::ClusterError;
 use super::lease::{Run, RunDescription, RunId};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
@@ -90,10 +91,14 @@ impl TurnRunner {
         let (requests, requested) = mpsc::unbounded_channel();
         let (clock, is_ending) = (RunClock::stopped(), Arc::<AtomicBool>::default());
         let (slots, turn_pages) = (crawl.plan.slots.get(), crawl.plan.turn_pages);
+        let division = match order {
+            ArrivalOrder::AsTheyCome => Division::ByPages,
+            ArrivalOrder::OfManifests => Division::of_dedup(&settings.options),
+        };
         let lives = Lives {
             connector,
             crawl: crawl.plan.name.clone(),
-            plan: TurnPlan { options: settings.options.clone(), slots, turn_pages, order },
+            plan: TurnPlan { options: settings.options.clone(), slots, division, turn_pages, order },
             observer,
             settings,
             status: status_in,

@@ -110,6 +110,7 @@ fn blank() -> Settings {
             sentence_slack: None,
             filter: Default::default(),
             matching: Default::default(),
+            within: Default::default(),
             min_terms: 0,
             field_weights: Default::default(),
             memory: Default::default(),

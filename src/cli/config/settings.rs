@@ -18,8 +18,8 @@ use crate::cli::config::schema;
 use crate::cli::config::source::Source;
 use crate::cli::config::units::{Memory, Size};
 use crate::cli::config::value_enums::{
-    ColorChoice, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, PageSource,
-    Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Sitemaps, Stemming,
+    ColorChoice, ComparedPages, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
+    PageSource, Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Sitemaps, Stemming,
 };
 use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
@@ -195,6 +195,7 @@ pub struct Dedup {
     pub sentence_slack: Option<u32>,
     pub filter: FilterKind,
     pub matching: MatchKind,
+    pub within: ComparedPages,
     pub min_terms: u32,
     pub field_weights: FieldWeights,
     pub memory: Memory,
@@ -371,6 +372,7 @@ mod tests {
         dedup.synonyms = ""
         dedup.sentence_slack = 0
         dedup.filter = "exact"
+        dedup.within = "all"
         dedup.min_terms = 20
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
         dedup.store_below = ""

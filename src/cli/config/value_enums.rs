@@ -170,6 +170,17 @@ choices! {
 }
 
 choices! {
+    /// The pages that a page is compared with.
+    ComparedPages {
+        /// All.
+        #[default]
+        All = "all",
+        /// Those of the same host.
+        Host = "host",
+    }
+}
+
+choices! {
     /// The stemmer.
     Stemming {
         /// The English one for all pages.

@@ -23,7 +23,7 @@ pub const PAGES: usize = 90;
 const LEASE: &str = "1500ms";
 
 /// The words of a page: those of its family, a few of which are changed.
-fn page(input: usize, number: usize) -> String {
+pub fn page(input: usize, number: usize) -> String {
     let family = if number.is_multiple_of(3) { number } else { 1000 * (input + 1) + number };
     let mut random = SeededRng::new(family as u64, "families of pages");
     let mut words: Vec<String> = (0..120).map(|_| format!("word{}", random.below(4000))).collect();
@@ -39,11 +39,15 @@ fn page(input: usize, number: usize) -> String {
 }
 
 pub fn record(input: usize, number: usize) -> String {
-    let body = page(input, number);
+    write_record(&format!("http://h{input}.test/{number}"), input, number, &page(input, number))
+}
+
+/// Writes a page as a WARC record, whose ID tells the input and the number.
+pub fn write_record(url: &str, input: usize, number: usize, body: &str) -> String {
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{body}");
     format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-{input:04}-{number:012}>\r\n\
-         WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://h{input}.test/{number}\r\n\
+         WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n\
          Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
         block.len()
     )
@@ -108,7 +112,7 @@ async fn arrived(crawl: &str, inputs: i32) -> Vec<Vec<(PageInput, String)>> {
     let mut all = Vec::new();
     for input in 0..inputs {
         let chunks = read_arrivals(&session, RunId(-1 - input), 0, i64::MAX).await.unwrap();
-        let pages = chunks.iter().flat_map(|chunk| pages_of(&chunk.body).unwrap());
+        let pages = chunks.iter().flat_map(|chunk| pages_of(chunk).unwrap());
         all.push(pages.map(|page| (page.input, page.facts.url)).collect());
     }
     all

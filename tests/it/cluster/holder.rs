@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ndcrawl::cluster::{
-    ArrivalChunk, Arriving, ArrivingPage, Holder, Judge, PageFacts, Run, RunId, Session, all_arrived, arrival_body,
-    next_ranges, open_turn, send_arrivals, turns_behind,
+    ArrivingPage, Division, Holder, Judge, PageFacts, Run, RunId, Session, all_arrived, next_ranges, open_turn,
+    send_arrivals, slot_of_host, turns_behind,
 };
-use ndcrawl::detect::{Decider, Mode, Options, Settling, TurnAnswer};
+use ndcrawl::detect::{Decider, Mode, Options, Settling, TurnAnswer, Within};
 use ndcrawl::model::{Detector, Digest, Field, FieldCounts, PageId, PageInput, Slot, TermCounts, TermOrder, Verdict};
 use ndcrawl::seeded::SeededRng;
 
@@ -22,6 +22,14 @@ const TURN: i32 = 64;
 
 pub fn options() -> Options {
     Options { mode: Mode::Best, min_terms: 20, ..Options::of(Detector::Mwo) }
+}
+
+/// The detector of an index that is divided so.
+fn options_of(division: Division) -> Options {
+    match division {
+        Division::ByPages => options(),
+        Division::ByHosts => Options { within: Within::Host, host_parts: SLOTS, ..options() },
+    }
 }
 
 /// Pages of four hosts, each with a template; every third one is a page of another worker with a few words changed.
@@ -78,25 +86,29 @@ struct Worker {
     run: Run,
     holder: Holder,
     judge: Option<Judge>,
+    division: Division,
     verdicts: BTreeMap<i64, Verdict>,
 }
 
 impl Worker {
     async fn start(name: &str, crawl: &str, slots: impl IntoIterator<Item = u16>) -> Self {
+        Self::start_divided(name, crawl, slots, Division::ByPages).await
+    }
+
+    async fn start_divided(name: &str, crawl: &str, slots: impl IntoIterator<Item = u16>, division: Division) -> Self {
         let mut session = session(LocalServers::shared(), &plan(crawl, SLOTS)).await;
         let run = begin(&mut session, name, LONG).await.unwrap();
-        let holder = Holder::new(options(), slots.into_iter().map(Slot), SLOTS).unwrap();
-        Self { session, run, holder, judge: None, verdicts: BTreeMap::new() }
+        let holder = Holder::new(options_of(division), slots.into_iter().map(Slot), SLOTS, division).unwrap();
+        Self { session, run, holder, judge: None, division, verdicts: BTreeMap::new() }
     }
 
     async fn send(&mut self, pages: &[PageInput]) {
         let mut first = 0;
         for chunk in pages.chunks(16) {
-            let body =
-                arrival_body(&chunk.iter().map(|page| arriving(page).into()).collect::<Vec<Arriving>>()).unwrap();
-            let count = chunk.len() as i32;
-            send_arrivals(&mut self.session, &ArrivalChunk { run: self.run.id(), first, count, body }).await.unwrap();
-            first += i64::from(count);
+            let chunk = chunk.iter().map(arriving).collect();
+            let chunk = self.division.chunk(SLOTS, self.run.id(), first, chunk).unwrap();
+            send_arrivals(&mut self.session, &chunk).await.unwrap();
+            first += i64::from(chunk.count);
         }
     }
 
@@ -140,8 +152,16 @@ fn share(number: u16, count: u16) -> impl Iterator<Item = u16> {
 
 /// Decides the turns of a log by one decider. Returns the verdict on each arrival.
 pub async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>) -> BTreeMap<(RunId, i64), Verdict> {
-    let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options() });
-    let mut follower = Holder::new(options(), (0..SLOTS).map(Slot), SLOTS).unwrap();
+    replayed_divided(session, sent, Division::ByPages).await
+}
+
+async fn replayed_divided(
+    session: &Session,
+    sent: &BTreeMap<RunId, Vec<PageInput>>,
+    division: Division,
+) -> BTreeMap<(RunId, i64), Verdict> {
+    let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options_of(division) });
+    let mut follower = Holder::new(options_of(division), (0..SLOTS).map(Slot), SLOTS, division).unwrap();
     let order = follower.follow(session).await.unwrap();
     let mut order = order.into_iter().peekable();
     let mut verdicts = BTreeMap::new();
@@ -170,13 +190,16 @@ pub async fn replayed(session: &Session, sent: &BTreeMap<RunId, Vec<PageInput>>)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn workers_give_the_verdicts_of_one_process() {
-    for count in [1u16, 3] {
-        let crawl = format!("pieces_of_{count}");
+    for (count, division) in
+        [1u16, 3].into_iter().flat_map(|count| [Division::ByPages, Division::ByHosts].map(|by| (count, by)))
+    {
+        let crawl = format!("{division:?}_of_{count}").to_lowercase();
         let mut tasks = Vec::new();
         for number in 0..count {
             let (crawl, own) = (crawl.clone(), pages(number.into()));
             tasks.push(tokio::spawn(async move {
-                let mut worker = Worker::start(&format!("worker-{number}"), &crawl, share(number, count)).await;
+                let mut worker =
+                    Worker::start_divided(&format!("worker-{number}"), &crawl, share(number, count), division).await;
                 worker.send(&own).await;
                 let (begin, all) = (Instant::now(), i64::from(count) * PAGES_OF_A_WORKER as i64);
                 loop {
@@ -199,8 +222,8 @@ async fn workers_give_the_verdicts_of_one_process() {
             sent.insert(run, own);
         }
         let session = session(LocalServers::shared(), &plan(&crawl, SLOTS)).await;
-        let expected = replayed(&session, &sent).await;
-        assert_eq!(found, expected, "{count} workers");
+        let expected = replayed_divided(&session, &sent, division).await;
+        assert_eq!(found, expected, "{count} workers, {division:?}");
         let near = expected.values().filter(|verdict| matches!(verdict, Verdict::NearDuplicate { .. })).count();
         assert!(count == 1 || near > PAGES_OF_A_WORKER / 3, "{near} near-duplicates of pages of other workers");
     }
@@ -247,4 +270,36 @@ async fn a_lost_piece_is_made_again_from_the_log() {
     judge.session.client().execute(statement, &[]).await.unwrap();
     let told = judge.holder.follow(&judge.session).await.unwrap_err().to_string();
     assert!(told.contains("the log has another turn"), "{told}");
+}
+
+/// Whoever has the slot of a host needs no arrivals of others: those are damaged here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn in_an_index_by_hosts_a_worker_reads_the_pages_of_its_slots_alone() {
+    for (division, crawl) in [(Division::ByHosts, "own_hosts"), (Division::ByPages, "own_pages")] {
+        let own = pages(3);
+        let mut one = Worker::start_divided("one", crawl, share(0, 2), division).await;
+        let mut other = Worker::start_divided("other", crawl, share(1, 2), division).await;
+        one.send(&own).await;
+        let begin = Instant::now();
+        while one.verdicts.len() < own.len() {
+            assert!(begin.elapsed() < PATIENCE);
+            one.step().await;
+            other.step().await;
+        }
+        assert_eq!(slot_of_host(own[1].group, SLOTS), Slot(own[1].group as u16));
+        one.session.client().execute("UPDATE arrival SET body = 'damaged' WHERE slot % 2 <> 0", &[]).await.unwrap();
+        let follow = async |half: u16| {
+            let slots = share(half, 2).map(Slot);
+            let mut holder = Holder::new(options_of(division), slots, SLOTS, division).unwrap();
+            holder.follow(&one.session).await.map(|decided| decided.len())
+        };
+        let (even, odd) = (follow(0).await, follow(1).await);
+        assert!(odd.is_err(), "{odd:?}");
+        match division {
+            Division::ByHosts => assert_eq!(even.unwrap(), own.len(), "decisions are known of all pages"),
+            // The control.
+            Division::ByPages => assert!(even.is_err(), "{even:?}"),
+        }
+    }
 }

@@ -16,7 +16,7 @@ use super::{begin, plan, session};
 const LONG: Duration = Duration::from_secs(60);
 
 fn chunk(run: RunId, first: i64, count: i32) -> ArrivalChunk {
-    ArrivalChunk { run, first, count, body: format!("{} {first} {count}", run.0).into_bytes() }
+    ArrivalChunk::of_all(run, first, count, format!("{} {first} {count}", run.0).into_bytes())
 }
 
 /// What is decided of arrivals of which none was decided before.

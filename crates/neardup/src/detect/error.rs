@@ -37,6 +37,12 @@ pub enum DetectError {
         /// The page.
         page: Sequence,
     },
+    /// Parts of a turn are missing, or come twice.
+    #[error("the parts of a turn do not have its page {place} once")]
+    OtherParts {
+        /// The place of the page in the turn.
+        place: u32,
+    },
     /// More pages than 32-bit numbers can name.
     #[error("the log is full: no sequence number is left")]
     PagesFull,

@@ -7,8 +7,8 @@ use super::corpus_stats::CorpusStats;
 use super::turn::{DecidedPage, DecidedTurn};
 use super::{DetectError, Mode, Options, Vocabulary, Within};
 use crate::index::FilterKind;
+use crate::model::Detector;
 use crate::model::arrays::{invalid, read_array, write_array};
-use crate::model::{Detector, Sequence};
 use crate::similarity::Record;
 
 use super::page_match::Page;
@@ -47,10 +47,10 @@ impl Learnt {
     pub fn learn(&mut self, turn: &DecidedTurn) -> Result<(), DetectError> {
         // Statistics need no numbers that last.
         let mut vocabulary = Vocabulary::default();
-        for (number, decided) in (turn.first.0..).zip(&turn.pages) {
+        for decided in &turn.pages {
             let page = Arc::new(self.page(&mut vocabulary, decided)?);
             let is_compared = decided.verdict.is_unique() && self.is_comparable(&page);
-            self.stats.add(Sequence(number), &page, &decided.verdict, is_compared);
+            self.stats.add(decided.sequence, &page, &decided.verdict, is_compared);
         }
         self.standings.add_turn(turn);
         if !turn.is_unsettled {

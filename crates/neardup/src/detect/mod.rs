@@ -57,6 +57,7 @@ mod stats;
 mod text_bitmaps;
 mod trust;
 mod turn;
+mod turn_parts;
 mod vocabulary;
 mod withdrawals;
 
@@ -83,6 +84,7 @@ pub use settling::Settling;
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
 pub use turn::{CopyKeys, DecidedPage, DecidedTurn, Ending, Reply, TurnAnswer, TurnInput};
+pub use turn_parts::{JoinedAnswer, SettledPart, join_parts};
 pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 
@@ -98,6 +100,8 @@ mod test_rows;
 mod test_streams;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turn_parts_tests;
 #[cfg(test)]
 mod turn_renewal_tests;
 #[cfg(test)]

@@ -65,6 +65,12 @@ pub struct Options {
     /// Above it, the check compares a sample of the text of hosts that have had no page for long. So it belongs to the
     /// definition of a verdict.
     pub host_memory: usize,
+    /// The parts into which that memory is divided evenly: the knowledge of a host is in the part `group % host_parts`. 1 by
+    /// default.
+    ///
+    /// With as many as an index [divided by hosts](super::join_parts) has, what is known of a host depends on the pages of
+    /// its part alone. 0 counts as 1.
+    pub host_parts: u16,
     /// Whether terms of little weight are dropped before a page is compared; for [`Detector::Mwo`] and `provenance`.
     pub thresholding: Thresholding,
     /// Pages are compared only if their sentence counts differ by less than this; for [`Detector::ExtendedTdw`].
@@ -102,6 +108,7 @@ impl Default for Options {
             threshold: DEFAULT_THRESHOLD,
             second: None,
             host_memory: Self::DEFAULT_HOST_MEMORY,
+            host_parts: 1,
             thresholding: Thresholding::Off,
             #[cfg(feature = "baselines")]
             sentence_slack: None,
@@ -189,7 +196,9 @@ impl Options {
             #[cfg(feature = "baselines")]
             Detector::Fuzzy => format!(", {:?}", self.fuzzy),
             Detector::Mwo => {
-                let hosts = self.second.map_or(String::new(), |_| format!(", hosts in {} bytes", self.host_memory));
+                let parts = if self.host_parts > 1 { format!(" in {} parts", self.host_parts) } else { String::new() };
+                let hosts = format!(", hosts in {} bytes{parts}", self.host_memory);
+                let hosts = if self.second.is_some() { hosts } else { String::new() };
                 format!(", second {:?}{hosts}, thresholding {}", self.second, self.thresholding)
             }
             #[cfg(feature = "baselines")]

@@ -16,7 +16,7 @@ use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{QueryPage, Search};
 use super::turn::{DecidedTurn, Reply, TurnInput};
 use super::{DetectError, Mode, Vocabulary};
-use crate::model::{PageId, PageInput, Sequence, Verdict};
+use crate::model::{PageInput, Sequence, Verdict};
 
 pub use self::second_look::{Outranking, SecondLook, best_outranking, outdated};
 
@@ -125,11 +125,12 @@ impl<S: RecordSource> Piece<S> {
         &mut self,
         turn: &DecidedTurn,
         learnt: &Learnt,
-        is_mine: impl Fn(PageId) -> bool,
+        is_mine: impl Fn(&PageInput) -> bool,
     ) -> Result<(), DetectError> {
         self.log.withdraw(&turn.withdrawn, turn.first);
         let (standings, mut endings) = (&learnt.standings.pages, turn.endings.iter().peekable());
-        for (sequence, decided) in (turn.first.0..).map(Sequence).zip(&turn.pages) {
+        for decided in &turn.pages {
+            let sequence = decided.sequence;
             let PageInput { page: name, group, body_digest, text_digest, rank, renews, .. } = decided.input;
             if let Some(earlier) = renews {
                 self.log.renew_in_turn(sequence, rank, earlier, |page| standings.get(page));
@@ -138,14 +139,14 @@ impl<S: RecordSource> Piece<S> {
                 self.log.end_copies(ending);
             }
             let group = learnt.group(group);
-            if !is_mine(name) {
+            if !is_mine(&decided.input) {
                 self.log.keep_first(group, body_digest, text_digest);
                 continue;
             }
             let page = Arc::new(learnt.page(&mut self.vocabulary, decided)?);
             let verdict = decided.verdict;
             let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
-            self.numbers.push(sequence);
+            self.numbers.push(decided.sequence);
             if verdict.is_unique() && learnt.is_comparable(&page) {
                 let measure = learnt.stats.measure();
                 self.search.insert(number, &page, &measure.filtered(&page), measure.text_bitmap(&page));

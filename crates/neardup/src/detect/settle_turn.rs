@@ -48,7 +48,7 @@ pub fn settle_turn(
         let displaced = settling.renew(&input, &reply, &mut decided.endings)?;
         let (sequence, verdict, least_weight) = settling.decide(&input, &reply)?;
         decided.answers.push(TurnAnswer { sequence, verdict, redelivered: false, displaced });
-        decided.pages.push(DecidedPage { input, verdict, least_weight });
+        decided.pages.push(DecidedPage { sequence, input, verdict, least_weight });
     }
     Ok(decided)
 }

@@ -36,7 +36,8 @@ impl Standings {
         for page in &turn.withdrawn {
             withdrawn.withdraw(*page, turn.first);
         }
-        for (number, decided) in (turn.first.0..).map(Sequence).zip(&turn.pages) {
+        for decided in &turn.pages {
+            let number = decided.sequence;
             if let Some(earlier) = decided.input.renews {
                 withdrawn.renew(number, decided.input.rank, earlier, |page| pages.get(page));
                 renewed.insert(earlier);

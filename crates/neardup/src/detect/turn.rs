@@ -17,6 +17,10 @@
 //! be told, by the pieces that hold them: see [`Ending`].
 //!
 //! A turn may end without [settling](TurnInput::is_unsettled): then what it teaches counts from the end of a later one.
+//!
+//! **By hosts.** If only pages of one host are compared ([`Within::Host`](super::Within)), a page needs one piece alone: the
+//! one that has all pages of its host. Then each part of a turn is settled where its piece is, and
+//! [`join_parts`](super::join_parts) gives the pages their numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -87,11 +91,11 @@ pub struct Ending {
 /// A turn with its verdicts.
 #[derive(Clone, Debug, Default)]
 pub struct DecidedTurn {
-    /// The number of its first page.
+    /// The number of the first page that it decides.
     pub first: Sequence,
     /// See [`TurnInput::withdrawn`].
     pub withdrawn: Vec<Sequence>,
-    /// Its pages, without those that were delivered before.
+    /// Its pages, without those that were delivered before. In an index that is divided by hosts, those of some hosts.
     pub pages: Vec<DecidedPage>,
     /// What its renewals end, in the order of its pages.
     pub endings: Vec<Ending>,
@@ -104,6 +108,8 @@ pub struct DecidedTurn {
 /// A page of a turn, for the log.
 #[derive(Clone, Debug)]
 pub struct DecidedPage {
+    /// The page's place in the order of decisions.
+    pub sequence: Sequence,
     /// The page.
     pub input: PageInput,
     /// The decision.

@@ -66,7 +66,7 @@ impl InPieces {
         let settled = settle_turn(first, turn.clone(), &replies, learnt).unwrap();
         let count = pieces.len();
         for (number, piece) in pieces.iter_mut().enumerate() {
-            piece.apply(&settled, learnt, |page| page.0 as usize % count == number).unwrap();
+            piece.apply(&settled, learnt, |page| page.page.0 as usize % count == number).unwrap();
         }
         learnt.learn(&settled).unwrap();
         decided.extend(settled.pages);

@@ -42,7 +42,7 @@ fn in_pieces(
         let decided = settle_turn(first, turn, &replies, &learnt).unwrap();
         let count = pieces.len();
         for (number, piece) in pieces.iter_mut().enumerate() {
-            piece.apply(&decided, &learnt, |page| page.0 as usize % count == number).unwrap();
+            piece.apply(&decided, &learnt, |page| page.page.0 as usize % count == number).unwrap();
         }
         learnt.learn(&decided).unwrap();
         first.0 += decided.pages.len() as u32;

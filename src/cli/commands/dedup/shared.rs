@@ -13,6 +13,7 @@ use crate::batch::{BatchEnding, BatchError, BatchOutput, BatchSettings, BatchWor
 use crate::cli::args::{DedupArguments, KeptChoice, VerdictChoice};
 use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ComparedPages;
 use crate::cli::errors::{CliError, cluster_error, exit};
 use crate::cli::format::{counted, span, thousands};
 use crate::cli::helper::Helper;
@@ -61,7 +62,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     let helpers = (2..=flags.workers.get()).map(helper).collect::<Result<Vec<_>, _>>()?;
     let runner = RunnerSettings {
         description: description(&place),
-        options: detector(settings),
+        options: detector(settings, plan.slots),
         ttl: flags.lease,
         patience: PATIENCE,
         gives_back_at_once: true,
@@ -79,7 +80,11 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         write_stderr(&format!("warning: {failed}"));
     }
     warn(&ending);
-    let summary = if arguments.json { json(&ending, &names) } else { text(&ending, &names, began.elapsed()) };
+    let within = settings.dedup.within;
+    let summary = match arguments.json {
+        true => json(&ending, &names, within),
+        false => text(&ending, &names, began.elapsed(), within),
+    };
     host.print_summary(&summary)?;
     Ok(signalled.unwrap_or_else(|| code(&ending)))
 }
@@ -223,20 +228,21 @@ fn outcomes(ending: &BatchEnding) -> BTreeMap<&str, u64> {
     outcomes
 }
 
-fn json(ending: &BatchEnding, names: &[String]) -> String {
+fn json(ending: &BatchEnding, names: &[String], within: ComparedPages) -> String {
     let inputs: Vec<_> =
         ending.inputs.iter().map(|(name, report)| json!({ "input": name, "report": report })).collect();
     let all = json!({
         "inputs": names.len(),
         "done": ending.inputs.len(),
         "complete": ending.is_complete,
+        "within": within.word(),
         "outcomes": outcomes(ending),
         "reports": inputs,
     });
     format!("{all}\n")
 }
 
-fn text(ending: &BatchEnding, names: &[String], elapsed: Duration) -> String {
+fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: ComparedPages) -> String {
     let pages: u64 = ending.inputs.iter().map(|(_, report)| report.pages).sum();
     let repeated: u64 = ending.inputs.iter().map(|(_, report)| report.repeated).sum();
     let done = thousands(ending.inputs.len() as u64);
@@ -252,5 +258,5 @@ fn text(ending: &BatchEnding, names: &[String], elapsed: Duration) -> String {
     if repeated > 0 {
         text.push_str(&format!("{:<17}{:>10}\n", "repeated", thousands(repeated)));
     }
-    text
+    text + super::summary::what_was_compared(within)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ComparedPages;
 use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, percent, thousands};
 use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
@@ -16,6 +17,16 @@ use crate::pipeline::StopReason;
 
 /// Inputs and endings that the text names; the others are counted.
 const MOST_NAMED: usize = 20;
+
+/// Says what is given up if pages are compared within hosts only.
+pub(super) fn what_was_compared(within: ComparedPages) -> &'static str {
+    match within {
+        ComparedPages::All => "",
+        ComparedPages::Host => {
+            "\nPages were compared within their hosts only (--within host): copies on other hosts are kept\n"
+        }
+    }
+}
 
 /// What the summary tells.
 pub(super) struct DedupSummary<'a> {
@@ -82,6 +93,7 @@ impl DedupSummary<'_> {
             "poor_inputs": tally.inputs.poor, "poor": inputs,
             "documents": ending.totals.documents, "text_errors": ending.totals.text_errors,
             "bytes": tally.bytes, "stopped": ending.reason != StopReason::Finished,
+            "within": self.settings.dedup.within.word(),
             "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": self.seconds(),
             "pages_per_second": self.rate().0, "megabytes_per_second": self.rate().1,
             "out": self.settings.out.dir, "report": self.report,
@@ -132,6 +144,7 @@ impl DedupSummary<'_> {
             let judged = counted(stored + near + exact, "page", "pages");
             text += &format!("\n{} of {judged} compared are duplicates\n", percent(rate));
         }
+        text += what_was_compared(self.settings.dedup.within);
         if ending.totals.revised > 0 {
             text += &decided_again(ending.totals.revised);
         }

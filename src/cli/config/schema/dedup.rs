@@ -1,7 +1,9 @@
 //! Keys of near-duplicate detection: `render`, `dedup`, `dedup.fuzzy` and `dust`.
 
 use super::{Key, Shape, key};
-use crate::cli::config::value_enums::{FilterKind, MatchKind, Parser, PredictedUrls, SecondCheck, Stemming};
+use crate::cli::config::value_enums::{
+    ComparedPages, FilterKind, MatchKind, Parser, PredictedUrls, SecondCheck, Stemming,
+};
 use crate::model::Detector;
 
 const FUZZY_ALONE: &[Detector] = &[Detector::Fuzzy];
@@ -155,6 +157,17 @@ pub const KEYS: &[Key] = &[
     )
     .example("--matching best")
     .flag("matching")
+    .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.within,
+        Shape::Choice(ComparedPages::WORDS),
+        "all",
+        "The pages that a page is compared with; host: those of its host, copies on others are kept"
+    )
+    .because("all: a text is often printed on several hosts. host is for corpora too large to compare all with all.")
+    .example("--within host")
+    .flag("within")
+    .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
         dedup.min_terms,

@@ -236,7 +236,8 @@ pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
         Detector::Mwo => Some(match options.second {
             Some(second) => {
-                Box::new(template_aware::TemplateAware::new(second, options.thresholding, options.host_memory))
+                let Options { thresholding, host_memory, host_parts, .. } = *options;
+                Box::new(template_aware::TemplateAware::new(second, thresholding, host_memory, host_parts))
             }
             None => Box::new(mwo::Mwo::new(options.thresholding)),
         }),

@@ -42,8 +42,8 @@
 
 use std::io::{self, Read, Write};
 
+use self::divided_hosts::DividedHosts;
 use self::host_pair::{HostPair, sampled};
-use self::hosts::Hosts;
 use self::other_name::TextBesideNames;
 use self::text_overlap::{LITTLE_LEFT, NEARLY_ALL, ShingleOverlap, TextOverlap};
 use super::mwo::Mwo;
@@ -55,6 +55,7 @@ use crate::similarity::Record;
 
 pub use self::text_bitmap::{ProbeBitmaps, TextBitmap};
 
+mod divided_hosts;
 mod host_pair;
 mod host_templates;
 mod hosts;
@@ -77,13 +78,13 @@ const FIRM_ALONE: Score = Score(800_000);
 pub struct TemplateAware {
     weights: Mwo,
     second: Threshold,
-    hosts: Hosts,
+    hosts: DividedHosts,
 }
 
 impl TemplateAware {
-    /// Creates a detector without statistics.
-    pub fn new(second: Threshold, thresholding: Thresholding, host_memory: usize) -> Self {
-        Self { weights: Mwo::new(thresholding), second, hosts: Hosts::new(host_memory) }
+    /// Creates a detector without statistics. See [`Options::host_parts`](crate::detect::Options) for `host_parts`.
+    pub fn new(second: Threshold, thresholding: Thresholding, host_memory: usize, host_parts: u16) -> Self {
+        Self { weights: Mwo::new(thresholding), second, hosts: DividedHosts::new(host_memory, host_parts) }
     }
 
     fn hosts_of(&self, probe: &Page, stored_group: u32, stored_level: u8) -> HostPair<'_> {
@@ -370,7 +371,7 @@ mod tests {
     }
 
     fn learned(pages: &[Page]) -> TemplateAware {
-        let mut measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX);
+        let mut measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX, 1);
         (0..).zip(pages).for_each(|(number, page)| measure.learn(Sequence(number), page, &Verdict::Unique, true));
         measure
     }
@@ -407,7 +408,7 @@ mod tests {
 
     #[test]
     fn short_texts_and_loose_weights_have_to_agree_more() {
-        let measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX);
+        let measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX, 1);
         let firm = Score(FIRM);
         assert_eq!(measure.required_part(2_250_000, firm, 0), 351_000);
         assert_eq!(measure.required_part(100, firm, 0), 500_000);
@@ -418,7 +419,7 @@ mod tests {
 
     #[test]
     fn pages_of_two_young_hosts_may_differ_more_than_those_of_one() {
-        let measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX);
+        let measure = TemplateAware::new(SECOND, Thresholding::Off, usize::MAX, 1);
         let original = page(1, 3, 0..300);
         // 40 shingles of 300 replaced: 0.76 of all.
         let edited = |group| page(group, 3, (40..300).chain(1000..1040));
@@ -576,7 +577,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_comes_back_from_a_snapshot() {
-        let (pages, mut restored) = (siblings(7), TemplateAware::new(SECOND, Thresholding::Off, usize::MAX));
+        let (pages, mut restored) = (siblings(7), TemplateAware::new(SECOND, Thresholding::Off, usize::MAX, 1));
         let measure = learned(&pages);
         let (mut bytes, mut again) = (Vec::new(), Vec::new());
         measure.save(&mut bytes).unwrap();
