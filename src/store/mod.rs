@@ -55,6 +55,7 @@ mod integrity;
 mod line_index;
 mod line_texts;
 mod log_file;
+mod log_writer;
 mod moved;
 mod mutex;
 mod options;

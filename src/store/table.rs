@@ -1,4 +1,6 @@
 //! A database tree with checksums, whose long values are split into chunks.
+//!
+//! A key whose value is empty is reserved (see [`LogWriter`](super::log_writer::LogWriter)). It is no entry.
 
 use super::disk::Disk;
 use super::error::{Error, Result};
@@ -31,7 +33,7 @@ impl Table {
 
     /// Returns the value of `key`.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        match self.tree.get(key).map_err(|e| self.failed(e))? {
+        match self.tree.get(key).map_err(|e| self.failed(e))?.filter(|head| !head.is_empty()) {
             Some(head) => self.assemble(key, &head, |table, key| {
                 table.tree.get(key).map(|piece| piece.map(|piece| piece.to_vec())).map_err(|e| table.failed(e))
             }),
@@ -42,7 +44,8 @@ impl Table {
 
     /// Returns the entry with the greatest key not above `key`.
     pub(crate) fn floor(&self, key: &[u8]) -> Result<Option<TableEntry>> {
-        let Some(found) = self.tree.range(..=key).next_back() else { return Ok(None) };
+        let mut below = self.tree.range(..=key).rev();
+        let Some(found) = below.find(|entry| !is_reserved(entry)) else { return Ok(None) };
         let (found, _) = found.map_err(|e| self.failed(e))?;
         // The last chunk of a long value comes first.
         let head = found.get(..self.key_bytes).ok_or_else(|| self.damaged(&found, "its key is too short"))?;
@@ -62,12 +65,27 @@ impl Table {
 
     /// Returns the keys of all chunks, from `key` on.
     pub(crate) fn piece_keys(&self, key: &[u8]) -> impl Iterator<Item = Result<Vec<u8>>> {
-        self.tree.range(key.to_vec()..).map(|entry| entry.map(|(key, _)| key.to_vec()).map_err(|e| self.failed(e)))
+        let entries = self.tree.range(key.to_vec()..).filter(|entry| !is_reserved(entry));
+        entries.map(|entry| entry.map(|(key, _)| key.to_vec()).map_err(|e| self.failed(e)))
     }
 
     /// Returns the keys of all chunks that begin with `prefix`.
     pub(crate) fn piece_keys_of(&self, prefix: &[u8]) -> impl Iterator<Item = Result<Vec<u8>>> {
         self.tree.scan_prefix(prefix).map(|entry| entry.map(|(key, _)| key.to_vec()).map_err(|e| self.failed(e)))
+    }
+
+    /// Splits a value into chunks, each with its key.
+    pub(crate) fn pieces(&self, key: &[u8], value: &[u8]) -> Result<impl Iterator<Item = TableEntry>> {
+        debug_assert_eq!(key.len(), self.key_bytes);
+        let pieces = value.len().div_ceil(PIECE_BYTES).max(1);
+        let count = u16::try_from(pieces).map_err(|_| Error::Batch(format!("a row of {} bytes", value.len())))?;
+        Ok((0..count).map(move |number| {
+            let start = usize::from(number) * PIECE_BYTES;
+            let key = value_chunk::key(key, number);
+            let bytes = &value[start..value.len().min(start + PIECE_BYTES)];
+            let piece = value_chunk::seal(self.name, &key, u32::from(count), bytes);
+            (key, piece)
+        }))
     }
 
     /// Creates an error that names tree and key.
@@ -99,6 +117,11 @@ impl Table {
     }
 }
 
+/// Returns whether a key has no value yet.
+fn is_reserved(entry: &sled::Result<(sled::IVec, sled::IVec)>) -> bool {
+    entry.as_ref().is_ok_and(|(_, value)| value.is_empty())
+}
+
 /// Iterator over entries, sorted by key. Ends after an error.
 pub(crate) struct TableEntries {
     table: Table,
@@ -107,7 +130,7 @@ pub(crate) struct TableEntries {
 
 impl TableEntries {
     fn next_piece(&mut self) -> Result<Option<(sled::IVec, sled::IVec)>> {
-        self.pieces.next().transpose().map_err(|e| self.table.failed(e))
+        self.pieces.find(|entry| !is_reserved(entry)).transpose().map_err(|e| self.table.failed(e))
     }
 
     fn next_entry(&mut self) -> Result<Option<TableEntry>> {
@@ -148,21 +171,14 @@ impl<'a> TableWriter<'a> {
 
     /// Writes a value.
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        debug_assert_eq!(key.len(), self.table.key_bytes);
-        let pieces = value.len().div_ceil(PIECE_BYTES).max(1);
-        let count = u16::try_from(pieces).map_err(|_| Error::Batch(format!("a row of {} bytes", value.len())))?;
-        let piece_of = |number: u16| {
-            let start = usize::from(number) * PIECE_BYTES;
-            let key = value_chunk::key(key, number);
-            let bytes = &value[start..value.len().min(start + PIECE_BYTES)];
-            let piece = value_chunk::seal(self.table.name, &key, u32::from(count), bytes);
-            (key, piece)
-        };
-        for number in 0..count {
-            let (key, piece) = piece_of(number);
-            self.make_room(key.len() + piece.len())?;
-            self.batch.insert(key, piece);
-        }
+        let table = self.table;
+        table.pieces(key, value)?.try_for_each(|(key, piece)| self.put_piece(key, piece))
+    }
+
+    /// Writes a chunk. An empty one reserves the key.
+    pub(crate) fn put_piece(&mut self, key: Vec<u8>, piece: Vec<u8>) -> Result<()> {
+        self.make_room(key.len() + piece.len())?;
+        self.batch.insert(key, piece);
         Ok(())
     }
 
@@ -187,7 +203,8 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    fn apply(&mut self) -> Result<()> {
+    /// Writes what waits.
+    pub(crate) fn apply(&mut self) -> Result<()> {
         if self.entries == 0 {
             return Ok(());
         }

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::model::{Batch, CommitMark, RestRow};
 
 use super::archive::Archive;
@@ -19,6 +17,7 @@ use super::folder::OutputFolder;
 use super::generations::Generation;
 use super::host::HostWriter;
 use super::log_file::LogFile;
+use super::log_writer::LogWriter;
 use super::moved::expect_here;
 use super::options::{Identity, OpenedStore, Options};
 use super::reader::{DoneRow, StoreReader};
@@ -43,6 +42,8 @@ pub struct Store {
     error_lines: LogFile,
     hosts: HostWriter,
     witness: CommitMarker,
+    /// The first rows whose keys are not reserved, of URLs, terms and pages.
+    reserved: [u32; 3],
     /// Whether a failed commit left data above the mark.
     torn: bool,
 }
@@ -113,7 +114,8 @@ impl Store {
         let shared = Arc::new(SharedStore::new(folder, options.cache_bytes, database, mark, lock));
         let archive = Archive::new(files, StoreReader::new(shared.clone()), options.warc, first_warc);
         let (min_free, hosts) = (options.min_free, HostWriter::default());
-        let store = Self { shared, archive, disk, min_free, page_lines, error_lines, hosts, witness, torn: false };
+        let (reserved, torn) = ([0; 3], false);
+        let store = Self { shared, archive, disk, min_free, page_lines, error_lines, hosts, witness, reserved, torn };
         Ok((store, opened))
     }
 
@@ -268,9 +270,10 @@ impl Store {
 
         let database = self.shared.database()?;
         let number = before.number + 1;
-        self.append_rows(&database.url, before.urls, &batch.urls)?;
-        self.append_rows(&database.term, before.terms, &batch.terms)?;
-        self.append_rows(&database.page, before.pages, &batch.pages)?;
+        let [urls, terms, pages] = &mut self.reserved;
+        LogWriter::new(&self.disk, &database.url, urls).append(before.urls, &batch.urls)?;
+        LogWriter::new(&self.disk, &database.term, terms).append(before.terms, &batch.terms)?;
+        LogWriter::new(&self.disk, &database.page, pages).append(before.pages, &batch.pages)?;
         self.write_done(&database.done, number, done_rows(&mut batch))?;
         self.hosts.write(&database, &batch.hosts, number, &self.disk)?;
         self.write_mark(CommitMark {
@@ -286,16 +289,6 @@ impl Store {
             totals: batch.totals,
             finished: None,
         })
-    }
-
-    /// Appends rows to a log that ends before `first`.
-    fn append_rows<T: Serialize>(&self, table: &Table, first: u32, rows: &[T]) -> Result<()> {
-        let mut loader = TableWriter::new(&self.disk, table);
-        for (index, block) in pack(rows).map_err(|e| Error::Batch(e.to_string()))? {
-            // The check made sure that all ids fit.
-            loader.put(&(first + index as u32).to_be_bytes(), &block)?;
-        }
-        loader.finish()
     }
 
     fn write_done(&self, table: &Table, number: u64, rows: Vec<DoneRow>) -> Result<()> {
@@ -332,6 +325,7 @@ impl Store {
     /// Rolls the folder back to `mark` after a failure.
     fn mend(&mut self, mark: &CommitMark) -> Result<()> {
         self.hosts.forget();
+        self.reserved = [0; 3];
         if compact_lines::settle(self.shared.folder(), mark.number, &self.disk)? {
             self.page_lines = LogFile::open(&self.shared.folder().pages(), mark.page_line_bytes, &self.disk)?;
         }
