@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::cluster::{
-    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, Division, RunId, RunnerSettings, TurnRunner,
-    input_reports, inputs_left, lease_input, register_inputs, test_point,
+    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, Division, ManifestFlags, RunId, RunnerSettings,
+    TurnRunner, input_reports, inputs_left, lease_input, register_inputs, test_point,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -41,6 +41,8 @@ pub struct BatchSettings {
     pub reader: InputReader,
     /// The inputs of the manifest, in order.
     pub names: Vec<String>,
+    /// What the files of an input depend on.
+    pub flags: ManifestFlags,
     /// Where the files go.
     pub output: BatchOutput,
 }
@@ -73,9 +75,9 @@ impl BatchWorker {
     /// # Errors
     /// Those of the database.
     pub async fn start(settings: BatchSettings) -> Result<Self, BatchError> {
-        let BatchSettings { connector, crawl, runner, reader, names, output } = settings;
+        let BatchSettings { connector, crawl, runner, reader, names, flags, output } = settings;
         let mut session = CrawlSession::new(connector.clone(), crawl.plan.name.clone(), PATIENCE);
-        register_inputs(session.open().await?, &names).await?;
+        register_inputs(session.open().await?, &names, &flags).await?;
         let (decisions, slots) = (StreamDecisions::default(), crawl.plan.slots.get());
         let division = Division::of_dedup(&runner.options);
         let (order, observer) = (ArrivalOrder::OfManifests, Some(decisions.observer()));

@@ -3,12 +3,18 @@
 //! The pages of an input are arrivals of a *stream*, which is a run with a negative number. They are the same whoever
 //! reads the input, so two workers that send them do no harm, and an input of a dead run is read again by another one.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use tokio_postgres::Row;
 
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
+use super::refusal::Refusal;
+
+/// The flags on which the files of an input depend, with their values. All workers of a manifest have the same.
+pub type ManifestFlags = BTreeMap<String, String>;
 
 /// An input that a run works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,12 +43,19 @@ pub(super) fn stream_of(number: i32) -> RunId {
 
 /// Enters the inputs of a manifest, in order. Those that are there already stay as they are; the new ones are a manifest
 /// of their own.
-pub async fn register_inputs(session: &mut Session, names: &[String]) -> Result<(), ClusterError> {
+///
+/// # Errors
+/// [`Refusal::OtherFlag`] if some of them are not done, and entered by a worker with other flags.
+pub async fn register_inputs(
+    session: &mut Session,
+    names: &[String],
+    flags: &ManifestFlags,
+) -> Result<(), ClusterError> {
     let doing = ClusterError::query("enter the inputs of the manifest");
     let transaction = session.begin().await?;
     // Of workers that enter one manifest at once, the first one does.
     transaction.sql().batch_execute("LOCK TABLE input IN SHARE ROW EXCLUSIVE MODE").await.map_err(&doing)?;
-    transaction
+    let entered = transaction
         .sql()
         .execute(
             "INSERT INTO input (number, manifest, name) \
@@ -53,8 +66,31 @@ pub async fn register_inputs(session: &mut Session, names: &[String]) -> Result<
             &[&names],
         )
         .await
-        .map_err(doing)?;
+        .map_err(&doing)?;
+    if entered > 0 {
+        let statement = "INSERT INTO manifest SELECT max(manifest), $1::text::jsonb FROM input";
+        let text = serde_json::to_string(flags).map_err(|error| ClusterError::Damaged(error.to_string()))?;
+        transaction.sql().execute(statement, &[&text]).await.map_err(&doing)?;
+    }
+    let statement = "SELECT flags::text FROM manifest WHERE number IN \
+                     (SELECT manifest FROM input WHERE name = ANY($1) AND NOT is_done) ORDER BY number";
+    for row in transaction.sql().query(statement, &[&names]).await.map_err(&doing)? {
+        let text: &str = row.try_get(0).map_err(&doing)?;
+        let there = serde_json::from_str(text)
+            .map_err(|error| ClusterError::Damaged(format!("the flags of a manifest: {error}")))?;
+        expect_same(&there, flags)?;
+    }
     transaction.commit().await
+}
+
+fn expect_same(there: &ManifestFlags, here: &ManifestFlags) -> Result<(), Refusal> {
+    let value = |flags: &ManifestFlags, flag: &str| flags.get(flag).cloned().unwrap_or_default();
+    match there.keys().chain(here.keys()).find(|flag| there.get(*flag) != here.get(*flag)) {
+        None => Ok(()),
+        Some(flag) => {
+            Err(Refusal::OtherFlag { flag: flag.clone(), there: value(there, flag), here: value(here, flag) })
+        }
+    }
 }
 
 /// Leases the first input that nobody works on, if there is one. `under_way` has the numbers of those that this run works

@@ -115,7 +115,9 @@ pub use division::{Division, pages_of, slot_of_host};
 pub use error::ClusterError;
 pub use gather::{GatherProgress, Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
-pub use inputs::{LeasedInput, all_sent, finish_input, input_reports, inputs_left, lease_input, register_inputs};
+pub use inputs::{
+    LeasedInput, ManifestFlags, all_sent, finish_input, input_reports, inputs_left, lease_input, register_inputs,
+};
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
 pub use logged_lines::{LoggedLine, logged_lines};

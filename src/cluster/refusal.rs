@@ -80,6 +80,19 @@ pub enum Refusal {
     /// Two workers that would write the same files.
     #[error("another worker writes its archive to '{0}': give each worker a folder of its own with --archive")]
     ArchiveInUse(String),
+    /// Workers that would write different files of one manifest.
+    #[error(
+        "other workers of this manifest have {flag} {there}, and this one has {flag} {here}: start all of them alike, or \
+         wait until they are done"
+    )]
+    OtherFlag {
+        /// The first flag that differs.
+        flag: String,
+        /// What the others have.
+        there: String,
+        /// What this worker has.
+        here: String,
+    },
     /// A crawl that somebody has worked on.
     #[error(
         "the crawl '{0}' is there and has its own pages: move the folder into another one with --cluster-name NAME"

@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 3;
+pub const FORMAT: i32 = 4;
 
 /// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
 pub const MOVED: &str = "moved";
@@ -56,6 +56,7 @@ CREATE TABLE input (
     number int PRIMARY KEY, manifest int NOT NULL, name text UNIQUE NOT NULL, owner int,
     fence bigint NOT NULL DEFAULT 0, first_turn bigint NOT NULL DEFAULT 0, records bigint,
     is_done bool NOT NULL DEFAULT false, report jsonb);
+CREATE TABLE manifest (number int PRIMARY KEY, flags jsonb NOT NULL);
 CREATE TABLE rest (origin text PRIMARY KEY, slot int NOT NULL, until timestamptz NOT NULL, body text NOT NULL);
 CREATE INDEX ON rest (slot);
 CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);

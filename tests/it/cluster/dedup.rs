@@ -213,6 +213,29 @@ async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
     }
 }
 
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn workers_of_one_manifest_write_the_same_files() {
+    let place = place(4);
+    let killed = dedup(&place, "alike", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "answer:3").finish();
+    assert_eq!(killed.code, None, "{killed:?}");
+    let refused = |out: &str, flags: &[&str], says: &str| {
+        let refused = dedup(&place, "alike", out, "manifest", 1).args(flags).finish();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains(says), "{says}: {refused:?}");
+    };
+    refused("out", &["--kept", "parquet"], "have --kept jsonl, and this one has --kept parquet");
+    refused("out", &["--verdicts", "parquet"], "have --verdicts jsonl, and this one has --verdicts parquet");
+    refused("out", &["--text-field", "body"], "have --text-field text, and this one has --text-field body");
+    refused("elsewhere", &[], "elsewhere: start all of them alike");
+    dedup(&place, "alike", "out", "manifest", 1).finish().expect_code(0);
+    // What is done is not written again, and another manifest has its own flags.
+    dedup(&place, "alike", "elsewhere", "manifest", 1).finish().expect_code(0);
+    place.write("more.jsonl", &(json!({ "id": "1", "html": page(9, 1) }).to_string() + "\n"));
+    place.write("more", "more.jsonl\n");
+    dedup(&place, "alike", "elsewhere", "more", 1).args(["--kept", "parquet"]).finish().expect_code(0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn inputs_that_cannot_be_read_are_told_and_the_others_go_on() {

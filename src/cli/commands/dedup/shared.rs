@@ -24,7 +24,7 @@ use crate::cli::shared_dedup::{detector, plan, renderer};
 use crate::cli::signals;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
-use crate::cluster::{ClusterError, RunDescription, RunnerSettings, connect_checked, init, resume};
+use crate::cluster::{ClusterError, ManifestFlags, RunDescription, RunnerSettings, connect_checked, init, resume};
 use crate::dedup::{InputOptions, InputReader, SameUrl};
 use crate::fetch;
 use crate::model::Normalizer;
@@ -46,6 +46,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     let plan = plan(settings, &flags.cluster_name, &arguments.shared.shape())?;
     let reader = reader(settings, arguments, plan.name.text())?;
     let PreparedOutput { place, output, _scratch } = prepare_output(&settings.out.dir, arguments)?;
+    let flags_of_files = manifest_flags(settings, arguments, &place);
     let (connector, runtime, began) = (connector(address)?, runtime()?, Instant::now());
     let crawl = runtime.block_on(async {
         let mut session = connect_checked(&connector, plan.one_copy).await?;
@@ -67,7 +68,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         patience: PATIENCE,
         gives_back_at_once: true,
     };
-    let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), output };
+    let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), flags: flags_of_files, output };
     let (stop, stopped) = watch::channel(Stop::Go);
     let (ending, signalled) = runtime.block_on(async {
         let signals = host.listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?;
@@ -151,6 +152,30 @@ fn formats(arguments: &DedupArguments) -> (KeptFormat, VerdictFormat) {
         _ => VerdictFormat::Jsonl,
     };
     (kept, verdicts)
+}
+
+/// Returns the flags on which the files of an input depend.
+fn manifest_flags(settings: &Settings, arguments: &DedupArguments, place: &str) -> ManifestFlags {
+    let (kept, verdicts) = formats(arguments);
+    let flags = [
+        ("-o", place.to_owned()),
+        ("--kept", word(kept)),
+        ("--verdicts", word(verdicts)),
+        ("--same-url", word(arguments.same_url)),
+        ("--base", arguments.base.clone()),
+        ("--url-field", arguments.url_field.clone()),
+        ("--id-field", arguments.id_field.clone()),
+        ("--html-field", arguments.html_field.clone()),
+        ("--text-field", arguments.text_field.clone()),
+        ("--keep-columns", arguments.keep_columns.join(",")),
+        ("--pdf", settings.pdf.read.to_string()),
+    ];
+    flags.into_iter().map(|(flag, value)| (flag.to_owned(), value)).collect()
+}
+
+/// Returns the value of a flag as it is given.
+fn word(choice: impl std::fmt::Debug) -> String {
+    format!("{choice:?}").to_lowercase()
 }
 
 /// The output, and what it is called.
