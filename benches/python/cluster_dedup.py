@@ -238,8 +238,8 @@ def by_datatrove(options: argparse.Namespace) -> None:
         # One worker runs in this process, whose processor time is measured.
         LocalPipelineExecutor(pipeline, tasks=tasks_of, workers=1, logging_dir=str(work / "logs" / name)).run()
         clock.step(name)
-    kept = sum(sum(1 for _ in gzip.open(file)) for file in (work / "kept").glob("*.gz"))
-    tell("datatrove", count, kept, clock)
+    kept = [json.loads(line)["id"] for file in (work / "kept").glob("*.gz") for line in gzip.open(file)]
+    tell("datatrove", count, kept, clock, options)
     shutil.rmtree(work)
 
 
@@ -255,7 +255,7 @@ def by_text_dedup(options: argparse.Namespace) -> None:
     clock.step("minhash")
     from datasets import load_from_disk
 
-    tell("text-dedup", count, len(load_from_disk(str(work / "kept"))), clock)
+    tell("text-dedup", count, load_from_disk(str(work / "kept"))["id"][:], clock, options)
     shutil.rmtree(work)
 
 
@@ -268,14 +268,26 @@ def by_one_process(options: argparse.Namespace) -> None:
             command = [options.ndcrawl, "dedup", *texts, "-o", f"{folder}/run", "--json", "--no-warc", *options.flags]
             told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
             clock.step(f"{number} files")
-            print(json.dumps({"tool": "ndcrawl", "files": number, "told": told, "steps": clock.steps}), flush=True)
+            result = {"tool": "ndcrawl", "files": number, "told": told, "peak_mib": peak(), "steps": clock.steps}
+            print(json.dumps(result), flush=True)
+        if options.kept_ids:
+            lines = map(json.loads, open(f"{folder}/run/pages.jsonl"))
+            outcomes = {line["url"]: (line["outcome"], line.get("duplicate_of")) for line in lines}
+            options.kept_ids.write_text(json.dumps(outcomes))
 
 
-def tell(tool: str, pages: int, kept: int, clock: Clock) -> None:
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+def peak() -> int:
+    """MiB of the largest process so far."""
+    return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
+
+
+def tell(tool: str, pages: int, ids: list[str], clock: Clock, options: argparse.Namespace) -> None:
+    kept = len(ids)
+    if options.kept_ids:
+        options.kept_ids.write_text(json.dumps(ids))
     wall, user = (round(sum(step[part] for step in clock.steps.values()), 1) for part in (0, 1))
     result = {"tool": tool, "pages": pages, "kept": kept, "dropped": pages - kept, "wall": wall, "user": user}
-    print(json.dumps(result | {"peak_mib_of_a_process": peak // 1024, "steps": clock.steps}), flush=True)
+    print(json.dumps(result | {"peak_mib_of_a_process": peak(), "steps": clock.steps}), flush=True)
 
 
 def rss(process: int) -> int:
@@ -330,6 +342,7 @@ def main() -> None:
     for name, run in peers:
         peer = commands.add_parser(name)
         peer.add_argument("texts", nargs="+", type=Path)
+        peer.add_argument("--kept-ids", type=Path, help="file for the ids of what is kept, or the outcomes of ndcrawl")
         peer.set_defaults(run=run)
     for command in (texts, *(commands.choices[name] for name, _ in peers)):
         command.add_argument("--scratch", default=None)
