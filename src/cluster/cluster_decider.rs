@@ -4,19 +4,23 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::crawl_session::CrawlSession;
-use super::end_of_crawl::finish_if_over;
+use super::end_of_crawl::{NextStep, next_step};
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::named_page::{judged_page, named_page};
 use super::open_pages::{OpenPages, fetched_again, is_same_content};
 use super::page_grants::{grant_pages, return_pages};
+use super::questions::Question;
+use super::revisions::{DoubtfulPage, Rounds, displaced_name, last_suspects};
 use super::run_status::PageDecision;
 use super::test_point::{completes_changed_pages, test_point};
 use super::turn_body::{ArrivingPage, PageFacts};
 use super::turn_runner::PageSubmitter;
 use crate::detect::DeciderStats;
-use crate::model::{CanonicalUrl, Judged, PageId, PageTerms, Sequence, SlotMap, TermOrder, Verdict};
-use crate::pipeline::{NamedPage, SharedDecider, SharedPage, SharingError};
+use crate::model::{
+    CanonicalUrl, Judged, OwnSlots, PageId, PageInput, PageTerms, Sequence, SlotMap, TermOrder, Verdict,
+};
+use crate::pipeline::{NamedPage, SharedDecider, SharedPage, SharedRevision, SharedStep, SharingError};
 
 /// Sends pages to their turns, and waits for the decisions.
 pub(super) struct ClusterDecider {
@@ -29,6 +33,9 @@ pub(super) struct ClusterDecider {
     pub open: OpenPages,
     /// The most pages of the crawl, if it has a limit.
     pub limit: Option<u64>,
+    /// The slots of this process.
+    pub own: OwnSlots,
+    pub rounds: Rounds,
     pub stats: DeciderStats,
 }
 
@@ -58,7 +65,7 @@ impl ClusterDecider {
             let (before, verdict) = self.judged_page(sequence)?;
             if is_same_content(&before.input, &input) || completes_changed_pages() {
                 self.open.complete(name);
-                return Ok(Prepared::Judged(Box::new(decision(name, sequence, verdict))));
+                return Ok(Prepared::Judged(Box::new(decision(name, sequence, verdict, None))));
             }
             replaced = Some(name);
             input.page = fetched_again(name);
@@ -93,7 +100,7 @@ impl ClusterDecider {
             return Err(lost.into());
         }
         replaced.into_iter().for_each(|page| self.open.withdraw(page));
-        Ok(decision(name, decided.sequence, decided.verdict))
+        Ok(decision(name, decided.sequence, decided.verdict, decided.displaced))
     }
 
     /// Has judged pages leave the index, and waits until they have.
@@ -112,6 +119,12 @@ impl ClusterDecider {
         Ok(())
     }
 
+    /// Asks all pieces, and waits until a turn has the answer.
+    fn ask(&mut self, question: Question) -> Result<(), ClusterError> {
+        let answered = self.submitter.ask(question).blocking_recv();
+        if answered == Ok(self.run) { Ok(()) } else { Err(ClusterError::RunLost(self.run.0)) }
+    }
+
     fn judged_page(&mut self, page: Sequence) -> Result<(ArrivingPage, Verdict), ClusterError> {
         let runtime = self.runtime.clone();
         runtime.block_on(async {
@@ -123,7 +136,7 @@ impl ClusterDecider {
 }
 
 /// Returns a decision as the parts of a crawl know it: the shared log has the terms.
-fn decision(page: PageId, sequence: Sequence, verdict: Verdict) -> Judged {
+fn decision(page: PageId, sequence: Sequence, verdict: Verdict, displaced: Option<Sequence>) -> Judged {
     Judged {
         page,
         sequence,
@@ -134,7 +147,7 @@ fn decision(page: PageId, sequence: Sequence, verdict: Verdict) -> Judged {
         new_terms: Vec::new(),
         // Its decision is in a turn already, but no commit has its outcome.
         redelivered: false,
-        displaced: None,
+        displaced,
     }
 }
 
@@ -191,11 +204,48 @@ impl SharedDecider for ClusterDecider {
         })?)
     }
 
-    fn is_over(&mut self) -> Result<bool, SharingError> {
-        let (runtime, limit) = (self.runtime.clone(), self.limit);
-        Ok(runtime.block_on(async {
-            let is_over = finish_if_over(self.session.open().await?, limit).await;
-            self.session.after(is_over)
-        })?)
+    fn next_step(&mut self) -> Result<SharedStep, SharingError> {
+        let (runtime, run, round, limit) = (self.runtime.clone(), self.run, self.rounds.round, self.limit);
+        let step = runtime.block_on(async {
+            let step = next_step(self.session.open().await?, run, round, limit).await;
+            self.session.after(step)
+        })?;
+        Ok(match step {
+            NextStep::Wait => SharedStep::Wait,
+            NextStep::End => SharedStep::End,
+            NextStep::Revise(_) => SharedStep::Revise,
+            NextStep::Ask(from) => {
+                self.ask(Question::Suspects { from })?;
+                test_point("suspects");
+                let suspects = runtime.block_on(async {
+                    let found = last_suspects(self.session.open().await?).await;
+                    self.session.after(found)
+                })?;
+                self.ask(Question::Revisions { from, suspects })?;
+                test_point("questions");
+                // What was found is in the turns.
+                SharedStep::Wait
+            }
+        })
+    }
+
+    fn revisions(&mut self) -> Result<(i32, Vec<SharedRevision>), SharingError> {
+        let Self { runtime, session, rounds, own, .. } = self;
+        let pages = runtime.block_on(async {
+            let pages = rounds.next(session.open().await?, own).await;
+            session.after(pages)
+        })?;
+        if !pages.is_empty() {
+            test_point("revisions");
+        }
+        let revision = |DoubtfulPage { number, page, verdict, is_displaced }: DoubtfulPage| {
+            let ArrivingPage { input, facts: PageFacts { url, fetched, links }, .. } = page;
+            let displaced = is_displaced.then(|| {
+                let input = PageInput { page: displaced_name(input.page), renews: Some(number), ..input };
+                Box::new(SharedPage { input, url: url.clone(), fetched_at: fetched, links })
+            });
+            SharedRevision { page: number, url, verdict, displaced }
+        };
+        Ok((self.rounds.round, pages.into_iter().map(revision).collect()))
     }
 }

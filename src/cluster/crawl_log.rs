@@ -15,7 +15,7 @@ use super::slot_encoder::{CommittedUrls, SlotEncoder};
 use super::slot_entry::SlotEntry;
 use super::slot_log::{SlotChange, extend_logs};
 use super::test_point::test_point;
-use crate::model::{Batch, RestRow, Slot, SlotMap, UrlId, UrlRow};
+use crate::model::{Batch, LinkKind, RestRow, Slot, SlotMap, UrlId, UrlRow};
 use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharedRests, SharingError};
 use crate::store::StoreReader;
 
@@ -46,12 +46,13 @@ impl SharedLog for CrawlLog {
             test_point("archive");
         }
         let mut entries = self.encoder.divide(batch, &changes, committed)?;
+        let is_of_all = changes.is_idle || changes.round.is_some();
         let own: Vec<Slot> = self.encoder.own().slots().collect();
         let mut slots = BTreeMap::new();
         for slot in own {
             let entry = entries.remove(&slot).map(|entry| SlotEntry { folder: self.folder.clone(), ..entry });
-            // That nothing is to be done is told of all slots.
-            let Some(fence) = self.fences.get(&slot).filter(|_| entry.is_some() || changes.is_idle) else { continue };
+            // That nothing is to be done, or that a round of questions was taken, is told of all slots.
+            let Some(fence) = self.fences.get(&slot).filter(|_| entry.is_some() || is_of_all) else { continue };
             let pages = entry.as_ref().map_or(0, pages_of);
             let counts = self.counts.entry(slot).or_default();
             entry.iter().for_each(|entry| counts.add(entry));
@@ -67,9 +68,10 @@ impl SharedLog for CrawlLog {
     }
 }
 
-/// Returns the fetched pages of an entry, as limits count them.
+/// Returns the fetched pages of an entry, as limits count them. A page that is to be fetched again counts when it is.
 pub(super) fn pages_of(entry: &SlotEntry) -> i64 {
-    entry.outcomes.iter().filter(|outcome| outcome.kind.is_page()).count() as i64
+    let revised = entry.requeued.iter().filter(|requeue| requeue.discovery.kind == LinkKind::Revision).count();
+    entry.outcomes.iter().filter(|outcome| outcome.kind.is_page()).count() as i64 - revised as i64
 }
 
 impl CrawlLog {
@@ -101,14 +103,14 @@ async fn write_on(
     (rests, map): (&[RestRow], SlotMap),
 ) -> Result<(), ClusterError> {
     let transaction = session.begin().await?;
-    extend_logs(&transaction, run, slots, changes.is_idle).await?;
+    extend_logs(&transaction, run, slots, (changes.is_idle, changes.round)).await?;
     send_mail(&transaction, &changes.outbox).await?;
     delete_mail(&transaction, &changes.mail_taken).await?;
     store_rests(&transaction, map, rests).await?;
     let doing = ClusterError::query("commit to the logs of slots");
     let pages: i64 = slots.values().map(|change| change.pages).sum();
     let statement = "UPDATE run SET used = used + $2 WHERE id = $1";
-    if pages > 0 {
+    if pages != 0 {
         transaction.sql().execute(statement, &[&run.0, &pages]).await.map_err(&doing)?;
     }
     if let Some(ArchiveReach { serial, name, bytes }) = reach {

@@ -26,6 +26,7 @@ use super::moving::expect_moved;
 use super::open_pages::OpenPages;
 use super::page_grants::return_pages;
 use super::request_starts::RequestStarts;
+use super::revisions::Rounds;
 use super::run_status::RunStatus;
 use super::schema::{CrawlRow, CrawlState};
 use super::slot_counts::SlotCounts;
@@ -49,7 +50,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const LETTERS: usize = 4;
 
 /// A folder that was made from the logs of slots.
-type Restored = (Store, SlotEncoder, BTreeMap<Slot, SlotCounts>, OpenPages);
+type Restored = (Store, SlotEncoder, BTreeMap<Slot, SlotCounts>, OpenPages, Rounds);
 
 /// A process at work on a crawl.
 pub struct CrawlWorker {
@@ -197,7 +198,7 @@ impl CrawlWorker {
         let own = OwnSlots::new(self.crawl.slot_map(), fences.keys().copied());
         self.generations += 1;
         let name = format!("run-{}-{}", run.0, self.generations);
-        let (store, encoder, counts, open) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
+        let (store, encoder, counts, open, rounds) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
         let (connector, crawl) = (self.connector.clone(), self.crawl.plan.name.clone());
         let (letters, mail) = mpsc::channel(LETTERS);
         let mailbox = Mailbox::new(connector.clone(), crawl.clone(), &own);
@@ -217,6 +218,8 @@ impl CrawlWorker {
             map: own.map(),
             open,
             limit: self.limit,
+            own: own.clone(),
+            rounds,
             stats: DeciderStats::default(),
         };
         let change =
@@ -275,7 +278,8 @@ impl CrawlWorker {
         let (batch, encoder, counts) = restore.end();
         commit(batch)?;
         let open = OpenPages::find(&session, &own, &completed).await?;
-        Ok((store, encoder, counts, open))
+        let rounds = Rounds::after(&session, &completed).await?;
+        Ok((store, encoder, counts, open, rounds))
     }
 }
 

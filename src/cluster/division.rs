@@ -112,7 +112,7 @@ pub(super) fn arrivals_of_chunk(chunk: &ArrivalChunk) -> Result<Vec<Arriving>, C
 pub fn pages_of(chunk: &ArrivalChunk) -> Result<Vec<ArrivingPage>, ClusterError> {
     let page = |arriving| match arriving {
         Arriving::Page(page) => Some(*page),
-        Arriving::Withdrawal(_) => None,
+        Arriving::Withdrawal(_) | Arriving::Question(_) => None,
     };
     Ok(arrivals_of_chunk(chunk)?.into_iter().filter_map(page).collect())
 }
@@ -176,7 +176,7 @@ mod tests {
             let names = |pages: Vec<Arriving>| -> Vec<PageId> {
                 let name = |arriving| match arriving {
                     Arriving::Page(page) => page.input.page,
-                    Arriving::Withdrawal(_) => panic!("no withdrawal was sent"),
+                    Arriving::Withdrawal(_) | Arriving::Question(_) => panic!("only pages were sent"),
                 };
                 pages.into_iter().map(name).collect()
             };

@@ -1,26 +1,59 @@
-//! When a crawl is over: nobody has anything to do, and no mail is on its way.
+//! When a crawl is over: nobody has anything to do, no mail is on its way, and nothing is to be decided again.
 
 use super::connection::Session;
 use super::error::ClusterError;
+use super::lease::RunId;
+use crate::model::Sequence;
 
-/// Sets a crawl to finished if it is over: it has its pages, or no slot has anything to do and no mail is on its way.
-/// Returns whether it is finished.
-pub(super) async fn finish_if_over(session: &mut Session, limit: Option<u64>) -> Result<bool, ClusterError> {
+/// What one process is to do when it has nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextStep {
+    /// Others have something to do.
+    Wait,
+    /// Rounds of questions up to this one have ended: their pages may be this process's.
+    Revise(i32),
+    /// This process is to ask what is to be decided again. The questions before were about the pages below this one.
+    Ask(Sequence),
+    /// The crawl is finished.
+    End,
+}
+
+/// Sets a crawl to finished if it is over. `round` is the last round of questions that this process has taken part in.
+///
+/// A crawl has ended if it has its pages, or no slot has anything to do and no mail is on its way; if all have taken the
+/// pages of the last round; and if no page was decided since the last questions.
+pub(super) async fn next_step(
+    session: &mut Session,
+    run: RunId,
+    round: i32,
+    limit: Option<u64>,
+) -> Result<NextStep, ClusterError> {
     let doing = ClusterError::query("look for the end of the crawl");
     let limit = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-    // One statement sees one state of all tables.
-    let is_over = "SELECT state = 'finished' OR (state = 'running' AND ( \
-                       (SELECT sum(pages) FROM slot) >= $1::bigint \
-                       OR NOT EXISTS (SELECT FROM slot WHERE NOT is_idle) AND NOT EXISTS (SELECT FROM mail))), \
-                       state = 'finished' FROM crawl";
-    let row = session.client().query_one(is_over, &[&limit]).await.map_err(&doing)?;
-    let (is_over, is_known): (Option<bool>, bool) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-    if is_over != Some(true) || is_known {
-        return Ok(is_known);
-    }
-    let transaction = session.begin().await?;
-    let statement = "UPDATE crawl SET state = 'finished' WHERE state = 'running'";
-    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
-    transaction.commit().await?;
-    Ok(true)
+    // One statement sees one state of all tables. The run that has the first slot asks: it is alive, or will be replaced.
+    let statement = "SELECT state = 'finished', round, looked, looked = pages, \
+                            state = 'running' AND NOT EXISTS (SELECT FROM slot WHERE slot.round < crawl.round) \
+                            AND coalesce((SELECT sum(pages) FROM slot) >= $1::bigint \
+                                         OR NOT EXISTS (SELECT FROM slot WHERE NOT is_idle) \
+                                            AND NOT EXISTS (SELECT FROM mail), false), \
+                            coalesce((SELECT owner = $2 FROM slot ORDER BY slot LIMIT 1), false) FROM crawl";
+    let row = session.client().query_one(statement, &[&limit, &run.0]).await.map_err(&doing)?;
+    let last: i32 = row.try_get(1).map_err(&doing)?;
+    let flag = |column| row.try_get::<_, bool>(column).map_err(&doing);
+    let (is_finished, is_looked, is_over, is_first) = (flag(0)?, flag(3)?, flag(4)?, flag(5)?);
+    let looked: i64 = row.try_get(2).map_err(&doing)?;
+    Ok(match () {
+        () if is_finished => NextStep::End,
+        () if last > round => NextStep::Revise(last),
+        () if !is_over || !is_looked && !is_first => NextStep::Wait,
+        () if !is_looked => NextStep::Ask(Sequence(u32::try_from(looked).unwrap_or(u32::MAX))),
+        () => {
+            let transaction = session.begin().await?;
+            let statement =
+                "UPDATE crawl SET state = 'finished' WHERE state = 'running' AND round = $1 AND looked = pages";
+            let changed = transaction.sql().execute(statement, &[&last]).await.map_err(doing)?;
+            transaction.commit().await?;
+            if changed > 0 { NextStep::End } else { NextStep::Wait }
+        }
+    })
 }

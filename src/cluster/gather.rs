@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use super::connection::Session;
 use super::crawl_cut::CrawlCut;
+use super::displaced_parts::DisplacedParts;
 use super::error::ClusterError;
 use super::schema::CrawlRow;
 use super::slot_entry::SlotEntry;
@@ -71,6 +72,7 @@ pub async fn gather(
         told,
         files: HashMap::new(),
         pages: HashMap::new(),
+        displaced: DisplacedParts::default(),
         gathered: Gathered::default(),
     };
     gathering.copy_archives(places)?;
@@ -90,6 +92,7 @@ pub(super) struct Gathering<'a, T> {
     files: HashMap<(String, u32), (u32, String)>,
     /// The rows of fetched pages.
     pub pages: HashMap<PageId, PageRow>,
+    pub displaced: DisplacedParts,
     pub gathered: Gathered,
 }
 
@@ -131,6 +134,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
                 break;
             }
             for entries in commits {
+                self.displaced.note_lines(entries.iter().flat_map(|(_, entry)| &entry.page_lines))?;
                 if let Some(batch) = restore.take_own(&entries)? {
                     self.commit(batch)?;
                 }
@@ -173,13 +177,14 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
     }
 
     /// Returns a line with the name that its archive file has here.
-    fn line(&self, folder: &str, line: String) -> Result<String, ClusterError> {
+    fn line(&mut self, folder: &str, line: String) -> Result<String, ClusterError> {
         let mut line: PageLine = serde_json::from_str(&line)
             .map_err(|error| ClusterError::Damaged(format!("a line of the log: {error}")))?;
         let serial = line.warc_file.as_deref().and_then(crate::store::warc_serial);
         if let Some(serial) = serial {
             line.warc_file = self.files.get(&(folder.to_owned(), serial)).map(|(_, name)| name.clone());
         }
+        let line = self.displaced.completed_line(line);
         serde_json::to_string(&line).map_err(|error| ClusterError::Damaged(format!("a line of the log: {error}")))
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::connection::Session;
 use super::crawl_cut::CrawlCut;
+use super::displaced_parts::DisplacedParts;
 use super::error::ClusterError;
 use super::gather::{GatherProgress, Gathering};
 use super::holder::arriving_of;
@@ -30,7 +31,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
         let (known, (rest, _, _)) = (restore.take_known(), restore.end());
         let totals = rest.totals.clone();
         self.commit(rest)?;
-        let withdrawn = withdrawn_pages(session, self.cut).await?;
+        let withdrawn = withdrawn_pages(session, self.cut, &mut self.displaced).await?;
         let sizes = turn_sizes(session, self.cut).await?;
         let mut last = self.skip_committed(&sizes, &withdrawn)?;
         let (mut vocabulary, mut batch, all) = (self.vocabulary()?, Batch::default(), sizes.iter().sum());
@@ -43,6 +44,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
                     self.count(row.is_ok(), is_withdrawn);
                     let DecidedPage { input, verdict, least_weight, .. } = page;
                     let input = if is_withdrawn { without_content(input) } else { input };
+                    let row = row.map(|row| self.displaced.completed_row(number, row));
                     let row = row.unwrap_or_else(|uncompleted| uncompleted.row(&input));
                     let (terms, new_terms, order) = vocabulary.intern_page(input.terms, input.order)?;
                     batch.terms.extend(new_terms);
@@ -81,6 +83,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
         for row in reader.all_pages().map_err(ClusterError::folder)? {
             let (number, row) = row.map_err(ClusterError::folder)?;
             let is_completed = self.pages.remove(&row.page).is_some();
+            self.displaced.completed_row(number, row);
             self.count(is_completed, withdrawn.contains(&number));
         }
         if self.gathered.pages == pages {
@@ -161,7 +164,7 @@ async fn pages_of(session: &Session, turn: &TurnRow) -> Result<Vec<NumberedPage>
     let arriving = arriving_of(session, &verdicts.ranges()).await?;
     let facts = arriving.iter().filter_map(|arriving| match arriving {
         Arriving::Page(page) => Some(page.facts.clone()),
-        Arriving::Withdrawal(_) => None,
+        Arriving::Withdrawal(_) | Arriving::Question(_) => None,
     });
     let facts: Vec<_> = facts.collect();
     let decided = verdicts.of(arriving.into_iter().collect::<TurnArrivals>())?;
@@ -175,14 +178,20 @@ async fn pages_of(session: &Session, turn: &TurnRow) -> Result<Vec<NumberedPage>
 }
 
 /// Returns the pages that turns have withdrawn.
-async fn withdrawn_pages(session: &Session, cut: &CrawlCut) -> Result<HashSet<Sequence>, ClusterError> {
+async fn withdrawn_pages(
+    session: &Session,
+    cut: &CrawlCut,
+    displaced: &mut DisplacedParts,
+) -> Result<HashSet<Sequence>, ClusterError> {
     let (mut withdrawn, mut last) = (HashSet::<Sequence>::new(), 0);
     loop {
         let turns = turns_of(session, cut, last).await?;
         let Some(turn) = turns.last() else { return Ok(withdrawn) };
         last = turn.number;
         for turn in &turns {
-            withdrawn.extend(TurnVerdicts::read(&turn.body)?.withdrawn());
+            let verdicts = TurnVerdicts::read(&turn.body)?;
+            withdrawn.extend(verdicts.withdrawn());
+            verdicts.displaced().for_each(|page| displaced.note_page(page));
         }
     }
 }
@@ -216,8 +225,8 @@ impl Uncompleted {
             order: TermOrder::default(),
             links: Vec::new(),
             location: None,
-            renews: None,
-            kind: PageKind::default(),
+            renews: input.renews,
+            kind: PageKind::of_rank(input.rank),
             relevance: None,
         }
     }

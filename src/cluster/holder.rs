@@ -18,6 +18,7 @@ use super::division::{Division, OwnPage, arrivals_of_chunk, read_own, slot_of_ho
 use super::error::ClusterError;
 use super::judge::{Judge, TurnContent};
 use super::lease::RunId;
+use super::questions;
 use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts, parts_body, parts_of, replies_of, reply_body};
 use super::turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, slots_answered, turns_behind,
@@ -183,7 +184,8 @@ impl Holder {
         let Self { pieces, learnt, next, .. } = self;
         let body = match (&arrivals, pieces) {
             (HeldArrivals::OfAll(arrivals), HeldPieces::OfPages(piece)) => {
-                reply_body(&computing(|| piece.reply(&arrivals.turn, learnt))?)?
+                let of_questions = questions::reply_to(session, piece, learnt, &arrivals.questions).await?;
+                reply_body(&(computing(|| piece.reply(&arrivals.turn, learnt))?, of_questions))?
             }
             (HeldArrivals::OfHosts(own), HeldPieces::OfHosts(pieces)) => {
                 parts_body(&computing(|| settled(*next, own, pieces, learnt))?)?
@@ -215,15 +217,19 @@ impl Holder {
         if covered.len() < usize::from(self.all_slots) {
             return Ok(false);
         }
+        let mut concluded = None;
         let (body, pages) = match self.division {
             Division::ByPages => {
                 let replies = answers.iter().map(|answer| replies_of(&answer.body)).collect::<Result<Vec<_>, _>>()?;
+                let (replies, of_questions): (Vec<_>, Vec<_>) = replies.into_iter().unzip();
                 let arrivals = match self.take_arrivals(session, ranges).await? {
                     HeldArrivals::OfAll(arrivals) => arrivals,
                     HeldArrivals::OfHosts(_) => TurnArrivals::default(),
                 };
                 let turn = computing(|| settle_turn(self.next, arrivals.turn.clone(), &replies, &self.learnt))?;
-                let body = TurnVerdicts::body(ranges, &arrivals, &turn)?;
+                let found = questions::settle(&arrivals.questions, &of_questions, &self.learnt);
+                concluded = found.iter().filter_map(|found| found.conclusion()).reduce(|one, other| one || other);
+                let body = TurnVerdicts::body(ranges, &arrivals, &turn, found)?;
                 self.arrivals = Some((ranges.to_vec(), HeldArrivals::OfAll(arrivals)));
                 (body, turn.pages.len())
             }
@@ -239,7 +245,7 @@ impl Holder {
             }
         };
         let pages = i32::try_from(pages).unwrap_or(i32::MAX);
-        judge.commit_turn(session, attempt, ranges, TurnContent { pages, body: &body }).await?;
+        judge.commit_turn(session, attempt, ranges, TurnContent { pages, body: &body, concluded }).await?;
         Ok(true)
     }
 
@@ -280,7 +286,7 @@ fn settled(
 }
 
 /// Runs what takes long on the processor. Other tasks of this thread, if there are any, move to another one.
-fn computing<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn computing<T>(work: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

@@ -20,12 +20,14 @@ use super::turn_log::{ArrivalRange, Attempt, TurnRow};
 const MOST_PAGES: i64 = 1 << 31;
 
 /// What a turn has decided.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TurnContent<'a> {
     /// Pages that had not been decided before.
     pub pages: i32,
     /// The verdicts, as bytes that this file does not read.
     pub body: &'a [u8],
+    /// If the turn ends a round of questions: whether pages are to be decided again.
+    pub concluded: Option<bool>,
 }
 
 /// The office of the judge, which one run holds at a time.
@@ -123,7 +125,7 @@ impl Judge {
     ) -> Result<TurnRow, ClusterError> {
         let doing = ClusterError::query("commit a turn");
         self.check_ranges(ranges)?;
-        let TurnContent { pages: count, body } = verdicts;
+        let TurnContent { pages: count, body, concluded } = verdicts;
         let mut judged = self.judged.clone();
         judged.extend(ranges.iter().map(|range| (range.run, range.first + i64::from(range.count))));
         // Inputs are judged one after the other: of those before the last one nothing is left to know.
@@ -150,6 +152,11 @@ impl Judge {
             )
             .await
             .map_err(&doing)?;
+        if let Some(is_any) = concluded {
+            // The questions were about all pages before the turn.
+            let statement = "UPDATE crawl SET looked = $1, round = round + $2";
+            transaction.sql().execute(statement, &[&row.first_page, &i32::from(is_any)]).await.map_err(&doing)?;
+        }
         for under_way in ["turn_open", "answer"] {
             let statement = format!("DELETE FROM {under_way} WHERE number <= $1");
             transaction.sql().execute(&statement, &[&row.number]).await.map_err(&doing)?;

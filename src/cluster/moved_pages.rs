@@ -135,7 +135,7 @@ impl MovedTurn {
             ArrivalRange { run: RunId(run), first: first.into(), count: i32::try_from(count).unwrap_or(i32::MAX) };
         let arrival = seal(&arrival_body(&arriving)?)?;
         let arrivals: TurnArrivals = arriving.into_iter().collect();
-        let body = seal(&TurnVerdicts::body(&[range], &arrivals, &turn)?)?;
+        let body = seal(&TurnVerdicts::body(&[range], &arrivals, &turn, Vec::new())?)?;
         Ok(Self { first, count, arrival, body })
     }
 }

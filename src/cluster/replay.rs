@@ -8,6 +8,7 @@ use crate::model::{PageInput, Sequence};
 use super::connection::Session;
 use super::error::ClusterError;
 use super::holder::arriving_of;
+use super::questions::{Found, Question, of_one_process};
 use super::sample::Sample;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
@@ -28,6 +29,10 @@ pub struct Replay {
     pub withdrawn: u64,
     /// Pages on which the one process gives another verdict.
     pub differing: Vec<Sequence>,
+    /// Questions at the end of a round, answered once more.
+    pub questions: u64,
+    /// Turns in whose answer to a question the one process finds other pages to decide again.
+    pub other_answers: Vec<i64>,
 }
 
 /// How a log is replayed.
@@ -74,30 +79,41 @@ pub(super) async fn replay_with(
     mut told: impl FnMut(Replayed<'_>),
 ) -> Result<Replay, ClusterError> {
     let mut process = Process::new(how)?;
-    let (mut found, mut last) = (Replay::default(), 0);
+    let (mut replayed, mut last, mut suspects_as_of) = (Replay::default(), 0, None);
     loop {
         let turns = turns_behind(session, last, AT_ONCE).await?;
         if turns.is_empty() {
-            return Ok(found);
+            return Ok(replayed);
         }
         for row in turns {
             let verdicts = TurnVerdicts::read(&row.body)?;
+            let found = verdicts.found().to_vec();
             let mut arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
             let turn = verdicts.of(arrivals.clone())?;
             arrivals.turn.is_unsettled = turn.is_unsettled;
+            for (question, found_then) in arrivals.questions.iter().zip(&found) {
+                let known = (replayed.pages, replayed.withdrawn);
+                if matches!(question, Question::Suspects { .. }) {
+                    suspects_as_of = Some(known);
+                }
+                // What was decided since the question for suspects may have changed who they are.
+                let Some(again) = process.answer(question)?.filter(|_| suspects_as_of == Some(known)) else { continue };
+                replayed.questions += 1;
+                replayed.other_answers.extend(Some(row.number).filter(|_| again != *found_then));
+            }
             if let Some(again) = process.decide(row.number, arrivals.turn, &turn)? {
-                found.checked += turn.pages.len() as u64;
+                replayed.checked += turn.pages.len() as u64;
                 for (answer, again) in turn.answers.iter().zip(&again) {
                     if answer != again {
-                        found.differing.push(answer.sequence);
+                        replayed.differing.push(answer.sequence);
                     }
                 }
             }
             turn.withdrawn.iter().for_each(|page| told(Replayed::Withdrawn(*page)));
             turn.pages.iter().for_each(|page| told(Replayed::Decided(page.sequence, &page.input)));
-            found.withdrawn += turn.withdrawn.len() as u64;
-            found.turns += 1;
-            found.pages += turn.pages.len() as u64;
+            replayed.withdrawn += turn.withdrawn.len() as u64;
+            replayed.turns += 1;
+            replayed.pages += turn.pages.len() as u64;
             last = row.number;
         }
     }
@@ -112,6 +128,14 @@ enum Process {
 }
 
 impl Process {
+    /// Answers a question as of the turn before, if it ends a round and all turns are decided here.
+    fn answer(&mut self, question: &Question) -> Result<Option<Found>, ClusterError> {
+        match self {
+            Self::Whole(decider, _) => Ok(of_one_process(decider, question)?),
+            Self::Sampling(..) => Ok(None),
+        }
+    }
+
     fn new(how: ReplayOptions) -> Result<Self, ClusterError> {
         let options = Options { settling: Settling::AtMarks, mode: Mode::Best, ..how.options.clone() };
         if how.sample.is_all() {

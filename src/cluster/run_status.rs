@@ -69,6 +69,8 @@ pub struct PageDecision {
     pub verdict: Verdict,
     /// Whether it had been made before, on a page of the same name.
     pub redelivered: bool,
+    /// The stored page that left the index for it.
+    pub displaced: Option<Sequence>,
 }
 
 /// Is told all decisions that a run takes in, some of them twice.
@@ -79,7 +81,7 @@ pub type DecisionObserver = Arc<dyn Fn(&[DecidedArrival]) + Send + Sync>;
 pub(super) enum Waiting {
     /// Whoever has sent a page.
     Page(oneshot::Sender<PageDecision>),
-    /// Whoever has sent a withdrawal: is told the run that has sent it.
+    /// Whoever has sent a withdrawal or a question: is told the run that has sent it.
     Withdrawal(oneshot::Sender<RunId>),
 }
 
@@ -120,6 +122,7 @@ impl WaitingPages {
                     sequence: answer.sequence,
                     verdict: answer.verdict,
                     redelivered: answer.redelivered,
+                    displaced: answer.displaced,
                 })),
                 (Some(Waiting::Withdrawal(done)), None) => drop(done.send(*run)),
                 _ => {}

@@ -25,6 +25,7 @@ CREATE TABLE crawl (
     slots int NOT NULL, turn_pages int NOT NULL, one_copy bool NOT NULL,
     turn bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0, taken jsonb NOT NULL DEFAULT '{}',
     judge int, judge_fence bigint NOT NULL DEFAULT 0, granted bigint NOT NULL DEFAULT 0,
+    looked bigint NOT NULL DEFAULT 0, round int NOT NULL DEFAULT 0,
     state text NOT NULL DEFAULT 'running');
 CREATE TABLE run (
     id serial PRIMARY KEY, name text NOT NULL, version text NOT NULL, until timestamptz NOT NULL,
@@ -32,7 +33,7 @@ CREATE TABLE run (
     used bigint NOT NULL DEFAULT 0, stats jsonb);
 CREATE TABLE slot (
     slot int PRIMARY KEY, owner int REFERENCES run, fence bigint NOT NULL DEFAULT 0,
-    commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false,
+    commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false, round int NOT NULL DEFAULT 0,
     pages bigint NOT NULL DEFAULT 0, counts jsonb, freed timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE arrival (
     run int, first bigint, slot int, n int NOT NULL, places smallint[],

@@ -10,25 +10,25 @@ use crate::model::OutcomeKind;
 /// Counters of a slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlotCounts {
-    outcomes: BTreeMap<OutcomeKind, u64>,
-    /// Requests by origin.
-    requests: BTreeMap<String, u64>,
+    /// Requests and outcomes by origin. What a page was before it was decided again does not count there.
+    origins: BTreeMap<String, (u64, BTreeMap<OutcomeKind, u64>)>,
 }
 
 impl SlotCounts {
     /// Adds what a commit has.
     pub fn add(&mut self, entry: &SlotEntry) {
-        for outcome in &entry.outcomes {
-            *self.outcomes.entry(outcome.kind).or_default() += 1;
-        }
         for host in &entry.hosts {
-            self.requests.insert(host.origin.clone(), host.requests);
+            self.origins.insert(host.origin.clone(), (host.requests, host.outcomes.clone()));
         }
     }
 
     /// Returns the counters for the row of the slot.
     pub fn json(&self) -> Value {
-        let outcomes: BTreeMap<&str, u64> = self.outcomes.iter().map(|(kind, count)| (kind.name(), *count)).collect();
-        json!({ "outcomes": outcomes, "requests": self.requests.values().sum::<u64>(), "origins": self.requests.len() })
+        let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+        for (kind, count) in self.origins.values().flat_map(|(_, outcomes)| outcomes).filter(|(_, count)| **count > 0) {
+            *outcomes.entry(kind.name()).or_default() += count;
+        }
+        let requests: u64 = self.origins.values().map(|(requests, _)| requests).sum();
+        json!({ "outcomes": outcomes, "requests": requests, "origins": self.origins.len() })
     }
 }

@@ -120,7 +120,7 @@ pub(super) async fn await_commits(
 }
 
 /// Extends the logs of slots, and makes sure that the run holds them until the transaction ends. `is_idle`: whether
-/// nothing is queued or on lease in these slots after the commit.
+/// nothing is queued or on lease in these slots after the commit; `round`: of which questions all pages were taken.
 ///
 /// # Errors
 /// [`ClusterError::SlotLost`] if one of them is not the run's: nothing of the transaction must be committed.
@@ -128,7 +128,7 @@ pub(super) async fn extend_logs(
     transaction: &OpenTransaction<'_>,
     run: RunId,
     changes: &BTreeMap<Slot, SlotChange>,
-    is_idle: bool,
+    (is_idle, round): (bool, Option<i32>),
 ) -> Result<(), ClusterError> {
     let doing = ClusterError::query("commit to the logs of slots");
     let slots: Vec<i32> = changes.keys().map(|slot| i32::from(slot.0)).collect();
@@ -137,15 +137,15 @@ pub(super) async fn extend_logs(
     // Ascending, so that two runs do not wait for each other's rows.
     let statement = "WITH held AS (SELECT slot FROM slot WHERE slot = ANY($1) ORDER BY slot FOR UPDATE) \
                      UPDATE slot SET commits = commits + 1, is_idle = $5, pages = slot.pages + change.pages, \
-                            counts = change.counts::jsonb \
+                            counts = change.counts::jsonb, round = coalesce($7, round) \
                      FROM held, unnest($1::int[], $2::bigint[], $3::bigint[], $6::text[]) \
                                AS change (slot, fence, pages, counts) \
                      WHERE slot.slot = held.slot AND slot.slot = change.slot AND owner = $4 AND slot.fence = change.fence \
                        AND EXISTS (SELECT FROM run WHERE id = $4 AND until > clock_timestamp()) \
                      RETURNING slot.slot, commits";
     let counts: Vec<String> = changes.values().map(|change| change.counts.to_string()).collect();
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-        [&slots, &fences, &pages, &run.0, &is_idle, &counts];
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
+        [&slots, &fences, &pages, &run.0, &is_idle, &counts, &round];
     let rows = transaction.sql().query(statement, &parameters).await.map_err(&doing)?;
     let mut numbers = BTreeMap::new();
     for row in rows {

@@ -3,7 +3,7 @@
 //! The folder is scratch: a process makes a new one whenever its slots change. Entries are read in the order of their
 //! commits, whatever the slots, so a referrer comes before the URLs that it names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -12,8 +12,8 @@ use super::slot_counts::SlotCounts;
 use super::slot_encoder::SlotEncoder;
 use super::slot_entry::{MentionedUrl, SlotEntry};
 use crate::model::{
-    Batch, CanonicalUrl, Deferral, Discovery, HostRow, OutcomeRow, OwnSlots, PageLinksRow, Requeue, Slot, Totals,
-    UrlId, UrlRow, UrlState,
+    Batch, CanonicalUrl, Deferral, Discovery, HostRow, LinkKind, OutcomeRow, OwnSlots, PageLinksRow, Requeue, Slot,
+    Totals, UrlId, UrlRow, UrlState,
 };
 
 /// URLs and events after which a batch is full.
@@ -31,6 +31,9 @@ pub(super) struct SlotRestore {
     counts: BTreeMap<Slot, SlotCounts>,
     batch: Batch,
     events: usize,
+    /// URLs that are queued to be decided again, and how many were.
+    revising: HashSet<UrlId>,
+    revised: u64,
 }
 
 impl SlotRestore {
@@ -45,6 +48,8 @@ impl SlotRestore {
             counts: BTreeMap::new(),
             batch: Batch::default(),
             events: 0,
+            revising: HashSet::new(),
+            revised: 0,
         }
     }
 
@@ -117,7 +122,7 @@ impl SlotRestore {
     /// slot has done.
     pub fn end(mut self) -> (Batch, SlotEncoder, BTreeMap<Slot, SlotCounts>) {
         let mut batch = self.taken();
-        let mut totals = Totals::default();
+        let mut totals = Totals { revised: self.revised, ..Totals::default() };
         for host in self.hosts.values() {
             totals.requests += host.requests;
             totals.bytes += host.bytes;
@@ -175,6 +180,7 @@ impl SlotRestore {
         self.events += count;
         for Requeue { url, discovery } in entry.requeued {
             let event = Requeue { url: self.url(slot, url)?, discovery: self.path(slot, discovery) };
+            self.revising.extend(Some(event.url).filter(|_| discovery.kind == LinkKind::Revision));
             self.batch.requeued.push(event);
         }
         for Requeue { url, discovery } in entry.shortened {
@@ -199,6 +205,7 @@ impl SlotRestore {
         }
         for outcome in entry.outcomes {
             let url = self.url(slot, outcome.url)?;
+            self.revised += u64::from(self.revising.remove(&url));
             self.batch.outcomes.push(OutcomeRow { url, ..outcome });
         }
         for host in entry.hosts {

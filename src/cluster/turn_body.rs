@@ -9,6 +9,7 @@ use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermC
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
+use super::questions::{Found, Question, QuestionReply};
 use super::turn_log::{ArrivalRange, turns_behind};
 
 /// Turns that are read at once.
@@ -21,6 +22,8 @@ pub enum Arriving {
     Page(Box<ArrivingPage>),
     /// A judged page that cannot be completed: it is to leave the index.
     Withdrawal(Sequence),
+    /// A question about all decisions so far.
+    Question(Box<Question>),
 }
 
 impl From<ArrivingPage> for Arriving {
@@ -81,6 +84,7 @@ struct ArrivedPage {
 enum Arrived {
     Page(Box<ArrivedPage>),
     Withdrawal(Sequence),
+    Question(Box<Question>),
 }
 
 /// The verdicts of a turn.
@@ -97,6 +101,8 @@ pub(super) struct TurnVerdicts {
     endings: Vec<Ending>,
     /// Whether what the turn teaches does not count yet where it ends.
     is_unsettled: bool,
+    /// What was found to the questions of the turn.
+    found: Vec<Found>,
 }
 
 /// What a turn has decided of an arrival.
@@ -113,7 +119,7 @@ pub(super) enum LoggedAnswer {
     },
     /// A page that had been decided before.
     Known { sequence: Sequence, verdict: Verdict },
-    /// A withdrawal.
+    /// A withdrawal, or a question.
     Withdrawal,
 }
 
@@ -137,6 +143,8 @@ impl LoggedAnswer {
 pub(super) struct TurnArrivals {
     /// What is to be decided.
     pub turn: TurnInput,
+    /// The questions among the arrivals.
+    pub questions: Vec<Question>,
     /// Of each arrival that is a page: the slot of its URL.
     pages: Vec<Option<Option<Slot>>>,
 }
@@ -154,6 +162,10 @@ impl FromIterator<Arriving> for TurnArrivals {
                 }
                 Arriving::Withdrawal(page) => {
                     all.turn.withdrawn.push(page);
+                    all.pages.push(None);
+                }
+                Arriving::Question(question) => {
+                    all.questions.push(*question);
                     all.pages.push(None);
                 }
             }
@@ -188,6 +200,7 @@ pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
     let arrived = |arriving: &Arriving| match arriving {
         Arriving::Page(page) => Arrived::Page(Box::new(arrived_page(page))),
         Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
+        Arriving::Question(question) => Arrived::Question(question.clone()),
     };
     encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
 }
@@ -213,15 +226,19 @@ pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
     let arriving = |arrived| match arrived {
         Arrived::Page(page) => arriving_page(*page).into(),
         Arrived::Withdrawal(page) => Arriving::Withdrawal(page),
+        Arrived::Question(question) => Arriving::Question(question),
     };
     Ok(arrived.into_iter().map(arriving).collect())
 }
 
-pub(super) fn reply_body(replies: &[Reply]) -> Result<Vec<u8>, ClusterError> {
+/// What a piece says to the pages of a turn, and to its questions.
+pub(super) type TurnReplies = (Vec<Reply>, Vec<QuestionReply>);
+
+pub(super) fn reply_body(replies: &TurnReplies) -> Result<Vec<u8>, ClusterError> {
     encoded(replies)
 }
 
-pub(super) fn replies_of(body: &[u8]) -> Result<Vec<Reply>, ClusterError> {
+pub(super) fn replies_of(body: &[u8]) -> Result<TurnReplies, ClusterError> {
     decoded(body, "an answer")
 }
 
@@ -250,11 +267,17 @@ impl TurnVerdicts {
         };
         let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
         let answers = joined.iter().map(answer).collect();
-        encoded(&Self { first, ranges, withdrawn: Vec::new(), answers, endings: Vec::new(), is_unsettled: false })
+        let (withdrawn, endings, found) = (Vec::new(), Vec::new(), Vec::new());
+        encoded(&Self { first, ranges, withdrawn, answers, endings, is_unsettled: false, found })
     }
 
     /// Returns the body of a turn.
-    pub fn body(ranges: &[ArrivalRange], arrivals: &TurnArrivals, turn: &DecidedTurn) -> Result<Vec<u8>, ClusterError> {
+    pub fn body(
+        ranges: &[ArrivalRange],
+        arrivals: &TurnArrivals,
+        turn: &DecidedTurn,
+        found: Vec<Found>,
+    ) -> Result<Vec<u8>, ClusterError> {
         let mut pages = turn.pages.iter();
         let answer = |(slot, answer): (&Option<Option<Slot>>, Option<TurnAnswer>)| {
             let Some(TurnAnswer { sequence, verdict, redelivered, displaced }) = answer else {
@@ -271,7 +294,8 @@ impl TurnVerdicts {
         let answers = arrivals.pages.iter().zip(arrivals.answers(turn)).map(answer).collect();
         let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
         let (withdrawn, endings) = (turn.withdrawn.clone(), turn.endings.clone());
-        encoded(&Self { first: turn.first, ranges, withdrawn, answers, endings, is_unsettled: turn.is_unsettled })
+        let (first, is_unsettled) = (turn.first, turn.is_unsettled);
+        encoded(&Self { first, ranges, withdrawn, answers, endings, is_unsettled, found })
     }
 
     /// Reads the body of a turn.
@@ -288,6 +312,24 @@ impl TurnVerdicts {
     /// Returns the judged pages that the turn withdraws.
     pub fn withdrawn(&self) -> &[Sequence] {
         &self.withdrawn
+    }
+
+    /// Returns what was found to the questions of the turn.
+    pub fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// Returns the pages that were decided, with their verdicts.
+    pub fn decided(&self) -> impl Iterator<Item = (Sequence, Verdict)> {
+        self.answers.iter().filter_map(|answer| match *answer {
+            LoggedAnswer::Decided { sequence, verdict, .. } => Some((sequence, verdict)),
+            _ => None,
+        })
+    }
+
+    /// Returns the stored pages that left the index for others.
+    pub fn displaced(&self) -> impl Iterator<Item = Sequence> {
+        self.answers.iter().filter_map(|answer| answer.of_page()?.displaced)
     }
 
     /// Returns the pages that were decided and belong to a slot, by their names.
@@ -331,7 +373,7 @@ impl TurnVerdicts {
 
     /// Returns the turn, given its arrivals in order.
     pub fn of(self, arrivals: TurnArrivals) -> Result<DecidedTurn, ClusterError> {
-        let TurnArrivals { turn: TurnInput { withdrawn, pages, .. }, pages: kinds } = arrivals;
+        let TurnArrivals { turn: TurnInput { withdrawn, pages, .. }, pages: kinds, .. } = arrivals;
         let is_same = kinds.len() == self.answers.len()
             && kinds.iter().zip(&self.answers).all(|(page, answer)| page.is_some() == answer.of_page().is_some())
             && withdrawn == self.withdrawn;

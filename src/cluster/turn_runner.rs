@@ -23,6 +23,7 @@ use super::division::Division;
 use super::error::ClusterError;
 use super::lease::{Run, RunDescription, RunId};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
+use super::questions::Question;
 use super::refusal::Refusal;
 use super::retry_pauses::RetryPauses;
 use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, Waiting, WaitingPages};
@@ -183,6 +184,13 @@ impl PageSubmitter {
     pub fn withdraw(&self, page: Sequence) -> oneshot::Receiver<RunId> {
         let (done, receiver) = oneshot::channel();
         self.send(Arriving::Withdrawal(page), Waiting::Withdrawal(done));
+        receiver
+    }
+
+    /// Asks all pieces. The channel tells the run that has asked when a turn has the answer.
+    pub fn ask(&self, question: Question) -> oneshot::Receiver<RunId> {
+        let (done, receiver) = oneshot::channel();
+        self.send(Arriving::Question(Box::new(question)), Waiting::Withdrawal(done));
         receiver
     }
 

@@ -9,7 +9,7 @@ use super::error::ClusterError;
 use super::replay::{Replay, ReplayOptions, Replayed, replay_with};
 use super::schema::CrawlRow;
 use super::slot_log::SlotLogReader;
-use crate::model::{CanonicalUrl, Digest, PageId, PageRow, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Digest, LinkKind, PageId, PageRow, Requeue, Sequence, UrlId};
 
 /// Problems of one kind that are named.
 const NAMED: usize = 20;
@@ -39,7 +39,7 @@ impl LogCheck {
     /// Whether there is no fault.
     pub fn is_sound(&self) -> bool {
         let faults = self.twice.0 + self.undecided + self.completed_withdrawn + self.changed;
-        self.replay.differing.is_empty() && faults == 0
+        self.replay.differing.is_empty() && self.replay.other_answers.is_empty() && faults == 0
     }
 }
 
@@ -56,6 +56,8 @@ pub async fn check_log(session: &Session, crawl: &CrawlRow, how: ReplayOptions) 
     for slot in map.slots() {
         let mut reader = SlotLogReader::new(session, [slot]).await?;
         let (mut texts, mut done): (Vec<String>, HashSet<u128>) = (Vec::new(), HashSet::new());
+        // A URL has one outcome more for each time that its page is decided again.
+        let mut revised = HashSet::<UrlId>::new();
         loop {
             let commits = reader.next(session).await?;
             if commits.is_empty() {
@@ -63,6 +65,8 @@ pub async fn check_log(session: &Session, crawl: &CrawlRow, how: ReplayOptions) 
             }
             for (_, entry) in commits.into_iter().flatten() {
                 texts.extend(entry.urls.into_iter().map(|url| url.row.url));
+                let is_revision = |requeue: &&Requeue| requeue.discovery.kind == LinkKind::Revision;
+                revised.extend(entry.requeued.iter().filter(is_revision).map(|requeue| requeue.url));
                 for outcome in &entry.outcomes {
                     let url = text_of(&texts, outcome.url)?;
                     let canonical = CanonicalUrl::from_canonical(url)
@@ -71,8 +75,9 @@ pub async fn check_log(session: &Session, crawl: &CrawlRow, how: ReplayOptions) 
                         let what = format!("the log of slot {} has the outcome of '{url}', of another slot", slot.0);
                         return Err(ClusterError::Damaged(what));
                     }
-                    check.urls += 1;
-                    if !done.insert(xxh3_128(url.as_bytes())) {
+                    let is_again = revised.remove(&outcome.url);
+                    check.urls += u64::from(!is_again);
+                    if !is_again && !done.insert(xxh3_128(url.as_bytes())) {
                         check.twice.0 += 1;
                         if check.twice.1.len() < NAMED {
                             check.twice.1.push(url.to_owned());

@@ -12,13 +12,15 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::model::{CanonicalUrl, Judged, PageInput, Relevance, Sequence, UrlId};
 use crate::pipeline::{
-    HostStats, IndexSnapshots, Letter, PageDecider, PipelineError, SealedBatch, SharedPage, link_hash, page_input,
+    HostStats, IndexSnapshots, Letter, PageDecider, PipelineError, SealedBatch, SharedPage, SharedStep, link_hash,
+    page_input,
 };
 
 use super::CrawlError;
 use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps, WhenIdle};
 use super::outcomes::{LeaseOutcomes, page_id};
 use super::page_share::PageShare;
+use super::shared_revisions::take_revisions;
 
 /// Longest time from the first entry of a batch to its commit.
 const BATCH_AGE: Duration = Duration::from_secs(1);
@@ -64,6 +66,8 @@ impl Dispatcher {
         self.outcomes.offer_seeds(seeds)?;
         self.outcomes.offer_skipped_links()?;
         sitemaps.into_iter().try_for_each(|named| self.outcomes.offer_sitemaps(named))?;
+        // What other processes have asked for before this one had these slots.
+        take_revisions(&mut self.outcomes)?;
         // The receiver is gone only if the crawl was dropped.
         let _ = ready.send(());
         let runtime = self.outcomes.runtime.clone();
@@ -141,7 +145,8 @@ impl Dispatcher {
         Ok(if has_work { WhenIdle::GoOn } else { WhenIdle::End })
     }
 
-    /// As [`check_again`](Self::check_again), in a crawl of several processes. Nothing is decided twice there.
+    /// As [`check_again`](Self::check_again), in a crawl of several processes: all of them look again when none has
+    /// anything to do.
     fn check_others(&mut self) -> Result<WhenIdle, CrawlError> {
         if self.outcomes.frontier.reopen()? {
             return Ok(WhenIdle::GoOn);
@@ -166,8 +171,15 @@ impl Dispatcher {
             return Ok(WhenIdle::GoOn);
         }
         let PageDecider::Shared(shared) = &mut self.outcomes.stage.decider else { return Ok(WhenIdle::End) };
-        let is_over = shared.is_over().map_err(PipelineError::from)?;
-        Ok(if is_over { WhenIdle::End } else { WhenIdle::Wait })
+        match shared.next_step().map_err(PipelineError::from)? {
+            SharedStep::End => Ok(WhenIdle::End),
+            SharedStep::Wait => Ok(WhenIdle::Wait),
+            SharedStep::Revise => {
+                let has_work = take_revisions(&mut self.outcomes)?;
+                self.commit_all()?;
+                Ok(if has_work { WhenIdle::GoOn } else { WhenIdle::Wait })
+            }
+        }
     }
 
     /// Takes links that other slots have mailed. Those that came before are passed over.

@@ -43,6 +43,7 @@ mod redirect_chains;
 mod restore;
 mod run;
 mod scheduler;
+mod shared_revisions;
 mod sitemap_claims;
 mod soft_404;
 mod spellings;

@@ -11,14 +11,14 @@ use crate::model::{
 use crate::store::{LineIndex, StoreReader};
 
 use super::batch::PendingLine;
-use super::displaced_page::{DisplacedPage, displaced_line};
+use super::displaced_page::{DisplacedPage, displaced_line, displaced_row, shared_displaced_line};
 use super::index_snapshot::DeciderState;
 use super::named_original::{NamedOriginal, OriginalLinks};
 use super::page_decider::{FolderDecider, PageDecider};
 use super::page_lines::{error_line, outcome_of};
 use super::reference_crawls::ReferencePage;
 use super::render::compared_digest;
-use super::shared_crawl::{NamedPage, SharedDecider, SharedPage};
+use super::shared_crawl::{NamedPage, SharedDecider, SharedPage, SharedRevision};
 use super::{
     CommitProgress, HostStats, IndexSnapshots, LiveStats, PipelineError, RecentUrl, ReferenceCrawls,
     ReferenceCrawlsError, SealedBatch,
@@ -88,6 +88,8 @@ pub(crate) struct DecisionStage {
     uncommitted: HashMap<Sequence, UncommittedPage>,
     /// Pages that are being revised, by URL.
     revising: HashMap<UrlId, Sequence>,
+    /// The verdicts on these pages, if processes decide together.
+    shared_verdicts: HashMap<Sequence, Verdict>,
     /// Whether `revising` has the near-duplicates that earlier runs left to be revised.
     has_earlier_revisions: bool,
     /// Displaced pages that were decided again, by the page that took their place.
@@ -147,6 +149,7 @@ impl DecisionStage {
             policy,
             uncommitted: HashMap::new(),
             revising: HashMap::new(),
+            shared_verdicts: HashMap::new(),
             has_earlier_revisions: false,
             displaced: HashMap::new(),
             entering: None,
@@ -272,7 +275,33 @@ impl DecisionStage {
     }
 
     fn earlier(&self, page: Sequence) -> Result<Verdict, PipelineError> {
-        self.decider.verdict(page).ok_or(PipelineError::Lost { what: "page", id: page.0 })
+        let shared = self.shared_verdicts.get(&page).copied();
+        shared.or_else(|| self.decider.verdict(page)).ok_or(PipelineError::Lost { what: "page", id: page.0 })
+    }
+
+    /// Notes that processes together have a page of this URL decided again.
+    pub fn note_revision(&mut self, url: UrlId, revision: &SharedRevision) {
+        self.revising.insert(url, revision.page);
+        self.shared_verdicts.insert(revision.page, revision.verdict);
+    }
+
+    /// Has processes together decide a page again that gave its place to a better one, and enters the decision. Its
+    /// archived page stays as it is.
+    pub fn enter_shared_displaced(&mut self, url: UrlId, page: SharedPage) -> Result<(), PipelineError> {
+        let input = page.input.clone();
+        let fetched_at = page.fetched_at;
+        let Some(judged) = self.decide_shared(vec![page], Vec::new())?.pop() else { return Ok(()) };
+        let row = self.reader.url(url)?.ok_or(PipelineError::Lost { what: "URL", id: url.0 })?;
+        let canonical = CanonicalUrl::from_canonical(split_capture_key(&row.url).0);
+        let origin = canonical.map_err(|_| PipelineError::Lost { what: "URL", id: url.0 })?.origin();
+        let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
+        let outcome = outcome_of(judged.verdict, None);
+        self.hosts.take_back(&origin, OutcomeKind::Stored);
+        let line = shared_displaced_line(&row, &outcome, original.as_ref());
+        let discovery = Discovery { kind: LinkKind::Revision, ..row.discovery };
+        self.building.batch.requeued.push(Requeue { url, discovery });
+        self.building.batch.pages.push(displaced_row(url, input, fetched_at, &judged));
+        self.enter_outcome((url, &origin), 0, &outcome, line, None)
     }
 
     /// Returns whether all that was sealed is committed.

@@ -2,7 +2,8 @@
 
 use crate::detect::Decider;
 use crate::model::{
-    EarlierVerdict, Judged, Outcome, PageId, PageLine, PageRow, Revision, Sequence, Term, UrlId, UrlRow, Verdict,
+    EarlierVerdict, Judged, Outcome, OutcomeKind, PageId, PageInput, PageKind, PageLine, PageRow, PageTerms, Revision,
+    Sequence, Term, TermOrder, UrlId, UrlRow, Verdict,
 };
 use crate::store::StoreReader;
 
@@ -44,6 +45,35 @@ impl DisplacedPage {
         let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.judged;
         (PageRow { verdict, terms, order, least_weight, ..self.row }, new_terms)
     }
+}
+
+/// Returns the row of a displaced page that processes have decided together. Its links and its place in the archive are in
+/// the row of the page that it was.
+pub(super) fn displaced_row(url: UrlId, input: PageInput, fetched_at: Option<i64>, judged: &Judged) -> PageRow {
+    PageRow {
+        url,
+        page: judged.page,
+        group: input.group,
+        fetched_at,
+        body_digest: input.body_digest,
+        text_digest: input.text_digest,
+        verdict: judged.verdict,
+        terms: PageTerms::default(),
+        least_weight: judged.least_weight,
+        order: TermOrder::default(),
+        links: Vec::new(),
+        location: None,
+        renews: input.renews,
+        kind: PageKind::of_rank(input.rank),
+        relevance: None,
+    }
+}
+
+/// Returns the line of a displaced page that processes have decided together: what depends on the outcome. The rest is in
+/// the line before.
+pub(super) fn shared_displaced_line(row: &UrlRow, outcome: &Outcome, original: Option<&NamedOriginal>) -> PageLine {
+    let earlier = PageLine { outcome: OutcomeKind::Stored.name().to_owned(), ..unleased_line(row, None, outcome) };
+    displaced_line(earlier, row, outcome, original)
 }
 
 /// Returns the line of a displaced page: the earlier one with what depends on the outcome.

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use crate::detect::DeciderStats;
-use crate::model::{Batch, Judged, Mailed, PageId, PageInput, Sequence, Slot, UrlId, UrlRow};
+use crate::model::{Batch, Judged, Mailed, PageId, PageInput, Sequence, Slot, UrlId, UrlRow, Verdict};
 use crate::store::StoreReader;
 
 /// Why a crawl cannot go on sharing its work.
@@ -35,6 +35,30 @@ pub struct NamedPage {
     pub links: Vec<u32>,
 }
 
+/// A decided page of this process that is to be decided again.
+#[derive(Clone, Debug)]
+pub struct SharedRevision {
+    /// Its number.
+    pub page: Sequence,
+    /// Its URL.
+    pub url: String,
+    /// The decision so far.
+    pub verdict: Verdict,
+    /// The page as it was sent, if it gave its place to a better one: it is not fetched again. Else it is.
+    pub displaced: Option<Box<SharedPage>>,
+}
+
+/// What a process that has nothing to do is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedStep {
+    /// To wait for others.
+    Wait,
+    /// To take [revisions](SharedDecider::revisions).
+    Revise,
+    /// To end.
+    End,
+}
+
 /// Decides pages together with other processes. May block.
 pub trait SharedDecider: Send {
     /// Returns the decisions on these pages, in order. The terms of a [`Judged`] stay empty: the shared log has them. Its
@@ -60,8 +84,14 @@ pub trait SharedDecider: Send {
     fn return_pages(&mut self) -> Result<(), SharingError>;
 
     /// Returns whether the crawl is over for all: nothing is queued, on its way or undecided anywhere, or it has its
-    /// pages. Call it when nothing is due here, and all is committed.
-    fn is_over(&mut self) -> Result<bool, SharingError>;
+    /// pages, and nothing is to be decided again. Call it when nothing is due here, and all is committed.
+    ///
+    /// Asks all processes what is to be decided again, if it comes to that.
+    fn next_step(&mut self) -> Result<SharedStep, SharingError>;
+
+    /// Returns what of this process's is to be decided again since the last call, with the round of questions up to which
+    /// this goes: the next commit is to [tell](SharedChanges::round) it.
+    fn revisions(&mut self) -> Result<(i32, Vec<SharedRevision>), SharingError>;
 }
 
 /// What a commit has for other processes.
@@ -75,12 +105,18 @@ pub struct SharedChanges {
     pub mail_taken: Vec<i64>,
     /// Whether nothing is queued or on lease after the commit.
     pub is_idle: bool,
+    /// The round of questions of which all pages were taken with this commit.
+    pub round: Option<i32>,
 }
 
 impl SharedChanges {
     /// Whether no other process would miss anything.
     pub fn is_empty(&self) -> bool {
-        self.outbox.is_empty() && self.adopted.is_empty() && self.mail_taken.is_empty() && !self.is_idle
+        self.outbox.is_empty()
+            && self.adopted.is_empty()
+            && self.mail_taken.is_empty()
+            && !self.is_idle
+            && self.round.is_none()
     }
 }
 

@@ -22,6 +22,7 @@ mod metrics;
 mod moving;
 mod rebalance;
 mod refusals;
+mod revisions;
 mod schema;
 mod servers;
 mod turn_runner;

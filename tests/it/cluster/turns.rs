@@ -21,7 +21,7 @@ fn chunk(run: RunId, first: i64, count: i32) -> ArrivalChunk {
 
 /// What is decided of arrivals of which none was decided before.
 fn content<'a>(ranges: &[ArrivalRange], body: &'a [u8]) -> TurnContent<'a> {
-    TurnContent { pages: ranges.iter().map(|range| range.count).sum(), body }
+    TurnContent { pages: ranges.iter().map(|range| range.count).sum(), body, concluded: None }
 }
 
 /// What is not judged yet, at most so many pages of each run.

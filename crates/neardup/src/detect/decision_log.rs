@@ -163,8 +163,8 @@ impl DecisionLog {
         self.renewals.len()
     }
 
-    /// Withdraws pages before page `number`, by the numbers that verdicts have: later pages are not compared with them, and inherit
-    /// nothing from those that name them. Returns the pages that were not withdrawn before.
+    /// Withdraws pages before page `number`, by the numbers that verdicts have: later pages are not compared with them, and
+    /// inherit nothing from those that name them. Returns the pages that were not withdrawn before.
     ///
     /// Cost: two passes over all entries.
     pub(super) fn withdraw(&mut self, pages: &[Sequence], number: Sequence) -> Vec<Sequence> {

@@ -192,6 +192,16 @@ impl PageKind {
         self as u8
     }
 
+    /// Returns the kind of this [rank](Self::rank); the greatest for greater numbers.
+    pub fn of_rank(rank: u8) -> Self {
+        match rank {
+            0 => PageKind::Feed,
+            1 => PageKind::List,
+            2 => PageKind::Page,
+            _ => PageKind::Article,
+        }
+    }
+
     /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {

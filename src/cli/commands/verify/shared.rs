@@ -56,6 +56,8 @@ fn problems(log: &LogCheck, archives: &ArchiveCheck) -> Vec<String> {
     let differing = log.replay.differing.iter().take(NAMED);
     let mut problems: Vec<String> =
         differing.map(|page| format!("page {page}: one process gives another verdict")).collect();
+    let others = log.replay.other_answers.iter().take(NAMED);
+    problems.extend(others.map(|turn| format!("turn {turn}: one process has other pages decided again")));
     problems.extend(log.twice.1.iter().map(|url| format!("{url} has two outcomes")));
     let counts = [
         (log.undecided, "an outcome and no verdict in any turn"),
@@ -71,7 +73,7 @@ fn problems(log: &LogCheck, archives: &ArchiveCheck) -> Vec<String> {
 
 fn problem_count(log: &LogCheck, archives: &ArchiveCheck) -> u64 {
     let of_log = log.twice.0 + log.undecided + log.completed_withdrawn + log.changed;
-    log.replay.differing.len() as u64 + of_log + archives.problem_count
+    (log.replay.differing.len() + log.replay.other_answers.len()) as u64 + of_log + archives.problem_count
 }
 
 fn figures(log: &LogCheck, archives: &ArchiveCheck) -> [(&'static str, u64); 10] {

@@ -52,6 +52,11 @@ impl<S: RecordSource> Piece<S> {
         learnt.stats.measure().is_unstable().then(|| self.log.suspicion(from))
     }
 
+    /// Returns whether a decided page is this piece's.
+    pub fn has(&self, page: Sequence) -> bool {
+        self.numbers.find(page).is_some()
+    }
+
     /// Returns whether this piece has the stored page that a near-duplicate names and finds it unlike by now.
     ///
     /// # Errors

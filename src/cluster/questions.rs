@@ -1,0 +1,200 @@
+//! The turn of questions at the end of a crawl: which decisions are to be made again?
+//!
+//! When nobody has anything to do, one run sends a question as an arrival, so that it has a place in the order of turns.
+//! First each piece names near-duplicates that are unlike the page of its own that they name. Then each piece says of
+//! all these whether it has another match, and which of its duplicates outrank the page that they name. The judge unites
+//! the answers, and the turn has the result. Both are answered as of the end of the turn before.
+//!
+//! Stored pages that gave their place away come first, alone: what is compared next must know whether they are stored.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::holder::{arriving_of, computing};
+use super::turn_body::{TurnArrivals, TurnVerdicts};
+use super::turn_log::turns_behind;
+use crate::detect::{
+    DecidedPage, Decider, DetectError, InMemory, Learnt, Outranking, Piece, SecondLook, best_outranking, outdated,
+};
+use crate::model::{Sequence, Verdict};
+
+/// Turns that are read at once.
+const AT_ONCE: i64 = 64;
+
+/// A question to all pieces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// Which near-duplicates are unlike the page that they name? Earlier ones than `from` count if that page was withdrawn.
+    Suspects {
+        /// Pages that the question before was about.
+        from: Sequence,
+    },
+    /// Which pages are to be decided again?
+    Revisions {
+        /// As of the question for suspects.
+        from: Sequence,
+        /// What the question for suspects has found.
+        suspects: Vec<Sequence>,
+    },
+}
+
+/// What a piece says to a question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum QuestionReply {
+    Suspects(Vec<Sequence>),
+    Revisions(Vec<SecondLook>, Vec<Outranking>),
+}
+
+/// What a turn has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Found {
+    /// Near-duplicates in doubt.
+    Suspects(Vec<Sequence>),
+    /// Duplicates that are to be fetched and decided again.
+    Revisions(Vec<Sequence>),
+    /// Stored pages that have left for a better one, to be decided again as they are.
+    Displaced(Vec<Sequence>),
+}
+
+impl Found {
+    /// Returns whether the questions of this round are answered, and if so, whether there is something to do.
+    pub(super) fn conclusion(&self) -> Option<bool> {
+        match self {
+            Self::Suspects(_) => None,
+            Self::Revisions(pages) | Self::Displaced(pages) => Some(!pages.is_empty()),
+        }
+    }
+}
+
+/// Answers questions by a piece.
+pub(super) async fn reply_to(
+    session: &Session,
+    piece: &mut Piece<InMemory>,
+    learnt: &Learnt,
+    questions: &[Question],
+) -> Result<Vec<QuestionReply>, ClusterError> {
+    let mut replies = Vec::new();
+    for question in questions {
+        replies.push(match question {
+            Question::Suspects { from } => QuestionReply::Suspects(suspects(session, piece, learnt, *from).await?),
+            Question::Revisions { from, suspects } => {
+                let pages = decided_pages(session, suspects).await?;
+                let looks = computing(|| piece.look_again(&pages, learnt))?;
+                QuestionReply::Revisions(looks, piece.outranking(*from, learnt))
+            }
+        });
+    }
+    Ok(replies)
+}
+
+/// Unites what all pieces say. `replies` has the replies of each piece to all questions.
+pub(super) fn settle(questions: &[Question], replies: &[Vec<QuestionReply>], learnt: &Learnt) -> Vec<Found> {
+    let settled = |(place, question): (usize, &Question)| {
+        let of_pieces = replies.iter().filter_map(|piece| piece.get(place));
+        match question {
+            Question::Suspects { .. } => {
+                let named = of_pieces.flat_map(|reply| match reply {
+                    QuestionReply::Suspects(suspects) => &suspects[..],
+                    QuestionReply::Revisions(..) => &[],
+                });
+                Found::Suspects(named.copied().collect::<BTreeSet<_>>().into_iter().collect())
+            }
+            Question::Revisions { suspects, .. } => {
+                let (mut looks, mut named) = (Vec::new(), Vec::new());
+                for reply in of_pieces {
+                    if let QuestionReply::Revisions(piece_looks, outranking) = reply {
+                        looks.push(piece_looks.clone());
+                        named.extend_from_slice(outranking);
+                    }
+                }
+                revisions(learnt.displaced(), outdated(suspects, &looks), best_outranking(named))
+            }
+        }
+    };
+    questions.iter().enumerate().map(settled).collect()
+}
+
+/// Returns what one process, which has decided all pages so far, says to a question that ends a round.
+pub(super) fn of_one_process(
+    decider: &mut Decider<InMemory>,
+    question: &Question,
+) -> Result<Option<Found>, DetectError> {
+    let Question::Revisions { from, .. } = *question else { return Ok(None) };
+    Ok(Some(revisions(decider.displaced(), decider.outdated_duplicates(from)?, decider.outranking(from))))
+}
+
+fn revisions(displaced: Vec<Sequence>, outdated: Vec<Sequence>, outranking: Vec<Sequence>) -> Found {
+    if !displaced.is_empty() {
+        return Found::Displaced(displaced);
+    }
+    Found::Revisions(outdated.into_iter().chain(outranking).collect::<BTreeSet<_>>().into_iter().collect())
+}
+
+/// Returns near-duplicates that name a page of the piece and are unlike it by now.
+///
+/// Cost: a read of all turns, and of the arrivals of those that have such duplicates.
+async fn suspects(
+    session: &Session,
+    piece: &mut Piece<InMemory>,
+    learnt: &Learnt,
+    from: Sequence,
+) -> Result<Vec<Sequence>, ClusterError> {
+    let mut suspects = Vec::new();
+    let Some(suspicion) = piece.suspicion(from, learnt).filter(|_| learnt.displaced().is_empty()) else {
+        return Ok(suspects);
+    };
+    let mut last = 0;
+    loop {
+        let turns = turns_behind(session, last, AT_ONCE).await?;
+        let Some(turn) = turns.last() else { return Ok(suspects) };
+        last = turn.number;
+        for row in &turns {
+            let is_due = |page: Sequence, verdict: &Verdict| {
+                suspicion.concerns(page, verdict) && verdict.duplicate_of().is_some_and(|of| piece.has(of))
+            };
+            let pages = pages_of(session, &row.body, is_due).await?;
+            for (number, page) in pages {
+                if computing(|| piece.is_suspect(&page, learnt))? {
+                    suspects.push(number);
+                }
+            }
+        }
+    }
+}
+
+/// Reads these decided pages.
+async fn decided_pages(session: &Session, wanted: &[Sequence]) -> Result<Vec<DecidedPage>, ClusterError> {
+    let (mut found, mut last) = (std::collections::BTreeMap::new(), 0);
+    while found.len() < wanted.len() {
+        let turns = turns_behind(session, last, AT_ONCE).await?;
+        let Some(turn) = turns.last() else { break };
+        last = turn.number;
+        for row in &turns {
+            let is_wanted = |page: Sequence, _: &Verdict| wanted.binary_search(&page).is_ok();
+            found.extend(pages_of(session, &row.body, is_wanted).await?);
+        }
+    }
+    let missing = |page: &Sequence| ClusterError::Damaged(format!("no turn has decided page {page}"));
+    wanted.iter().map(|page| found.remove(page).ok_or_else(|| missing(page))).collect()
+}
+
+/// Reads the pages of a turn that are wanted. Its arrivals are read only if there are any.
+async fn pages_of(
+    session: &Session,
+    body: &[u8],
+    is_wanted: impl Fn(Sequence, &Verdict) -> bool,
+) -> Result<Vec<(Sequence, DecidedPage)>, ClusterError> {
+    let verdicts = TurnVerdicts::read(body)?;
+    let wanted: BTreeSet<Sequence> =
+        verdicts.decided().filter(|(page, verdict)| is_wanted(*page, verdict)).map(|(page, _)| page).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
+    let turn = verdicts.of(arrivals)?;
+    let numbered = turn.pages.into_iter().map(|page| (page.sequence, page));
+    Ok(numbered.filter(|(number, _)| wanted.contains(number)).collect())
+}

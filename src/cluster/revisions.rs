@@ -1,0 +1,122 @@
+//! Which pages of some slots are to be decided again, by the turns of questions.
+
+use std::collections::HashSet;
+
+use super::connection::Session;
+use super::error::ClusterError;
+use super::named_page::judged_page;
+use super::questions::Found;
+use super::turn_body::{ArrivingPage, TurnVerdicts};
+use super::turn_log::turns_behind;
+use crate::model::{CanonicalUrl, OwnSlots, PageId, Sequence, Verdict};
+
+/// Turns that are read at once.
+const AT_ONCE: i64 = 64;
+
+/// A page that is to be decided again.
+#[derive(Clone, Debug)]
+pub(super) struct DoubtfulPage {
+    pub number: Sequence,
+    /// As it was sent.
+    pub page: ArrivingPage,
+    pub verdict: Verdict,
+    /// Whether it has left the index for a better one, and is not fetched again.
+    pub is_displaced: bool,
+}
+
+/// The rounds of questions, as the owner of some slots knows them.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// The last turn that was read.
+    last: i64,
+    /// The rounds so far.
+    pub round: i32,
+    /// Names of displaced pages that were decided again.
+    done: HashSet<PageId>,
+}
+
+impl Rounds {
+    /// Begins with logs of slots in which these pages are completed.
+    pub async fn after(session: &Session, completed: &HashSet<PageId>) -> Result<Self, ClusterError> {
+        let (mut rounds, mut last) = (Self::default(), 0);
+        loop {
+            let turns = turns_behind(session, last, AT_ONCE).await?;
+            let Some(turn) = turns.last() else { return Ok(rounds) };
+            last = turn.number;
+            for row in &turns {
+                for found in TurnVerdicts::read(&row.body)?.found() {
+                    let Found::Displaced(pages) = found else { continue };
+                    for page in pages {
+                        let name = judged_page(session, *page).await?.map(|(page, _)| displaced_name(page.input.page));
+                        rounds.done.extend(name.filter(|name| completed.contains(name)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the pages of these slots that rounds behind the last one have named.
+    ///
+    /// Cost: a read of the turns behind the last one, and of the arrival of each such page.
+    pub async fn next(&mut self, session: &Session, own: &OwnSlots) -> Result<Vec<DoubtfulPage>, ClusterError> {
+        let (mut named, mut last, mut seen) = (Vec::new(), self.last, self.round);
+        loop {
+            let turns = turns_behind(session, last, AT_ONCE).await?;
+            if turns.is_empty() {
+                break;
+            }
+            for row in turns {
+                let verdicts = TurnVerdicts::read(&row.body)?;
+                for found in verdicts.found() {
+                    let (pages, is_displaced) = match found {
+                        Found::Suspects(_) => continue,
+                        Found::Revisions(pages) => (pages, false),
+                        Found::Displaced(pages) => (pages, true),
+                    };
+                    named.extend(pages.iter().map(|page| (*page, is_displaced)));
+                }
+                seen += i32::from(verdicts.found().iter().any(|found| found.conclusion() == Some(true)));
+                last = row.number;
+            }
+        }
+        let mut pages = Vec::new();
+        for (number, is_displaced) in named {
+            let missing = || ClusterError::Damaged(format!("no turn has decided page {number}, which is in doubt"));
+            let (page, verdict) = judged_page(session, number).await?.ok_or_else(missing)?;
+            let canonical = CanonicalUrl::from_canonical(&page.facts.url)
+                .map_err(|error| ClusterError::Damaged(format!("'{}' was decided: {error}", page.facts.url)))?;
+            let is_done = is_displaced && !self.done.insert(displaced_name(page.input.page));
+            if own.has(own.map().slot_of(&canonical)) && !is_done {
+                pages.push(DoubtfulPage { number, page, verdict, is_displaced });
+            }
+        }
+        (self.last, self.round) = (last, seen);
+        Ok(pages)
+    }
+}
+
+/// Returns the suspects that the last question for them has found.
+pub(super) async fn last_suspects(session: &Session) -> Result<Vec<Sequence>, ClusterError> {
+    let doing = ClusterError::query("read the answers to a question");
+    let row = session.client().query_one("SELECT turn FROM crawl", &[]).await.map_err(&doing)?;
+    let mut number: i64 = row.try_get(0).map_err(doing)?;
+    while number > 0 {
+        for row in turns_behind(session, number - 1, 1).await? {
+            let verdicts = TurnVerdicts::read(&row.body)?;
+            let suspects = verdicts.found().iter().rev().find_map(|found| match found {
+                Found::Suspects(suspects) => Some(suspects.clone()),
+                _ => None,
+            });
+            if let Some(suspects) = suspects {
+                return Ok(suspects);
+            }
+        }
+        number -= 1;
+    }
+    Ok(Vec::new())
+}
+
+/// Returns the name by which a displaced page is decided again.
+pub(super) fn displaced_name(page: PageId) -> PageId {
+    PageId::new("displaced", &page.0.to_string(), 0)
+}

@@ -1,0 +1,201 @@
+//! What is decided again at the end of a crawl of several workers: as one process does it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use ndcrawl::cluster::{Connector, CrawlName, ReplayOptions, check_log, open};
+use ndcrawl::detect::{Mode, Options};
+use ndcrawl::model::Detector;
+use serde_json::{Value, json};
+
+use super::servers::LocalServers;
+use crate::invariants::lines;
+use crate::program::{Place, Run, Running};
+use crate::web::{Answer, Content, Web};
+use crate::words::words_of;
+
+const POSTS: u64 = 6;
+const PAGES: usize = 40;
+
+/// A host with lists that hold the posts of another host, and a manual whose pages look like copies until its template is
+/// known. Each page names one that no other page names.
+struct Sites;
+
+impl Sites {
+    fn post(number: u64) -> String {
+        words_of(20 + number, "post", 300).join(" ")
+    }
+
+    fn tags(path: &str, port: &str) -> Option<String> {
+        let Some(number) = path.strip_prefix("tag/") else {
+            return Some((0..POSTS).map(|number| format!("<a href=/tag/{number}>Tag {number}</a> ")).collect());
+        };
+        let number: u64 = number.parse().ok()?;
+        let link = format!("<h2><a href=http://posts.test:{port}/post/{number}>Post {number}</a></h2>");
+        Some(format!("<!doctype html><title>Tag {number} - Tags</title>{link}<p>{}", Self::post(number)))
+    }
+
+    fn posts(path: &str) -> Option<String> {
+        let Some((kind, number)) = path.split_once('/') else {
+            // Only lists lead to posts.
+            return path.is_empty().then(|| words_of(1, "about", 80).join(" "));
+        };
+        let number: u64 = number.parse().ok()?;
+        let head = "<meta property=og:type content=article>";
+        Some(match kind {
+            "post" => format!(
+                "<!doctype html><title>Post {number} - Blog</title>{head}<h1>Post {number}</h1><p>{}\
+                 <p><a href=/behind/{number}>Next</a>",
+                Self::post(number)
+            ),
+            _ => words_of(60 + number, "behind", 80).join(" "),
+        })
+    }
+
+    fn manual(path: &str) -> Option<String> {
+        if path.is_empty() {
+            return Some((0..PAGES).map(|number| format!("<a href=/{number}>{number}</a> ")).collect());
+        }
+        if let Some(number) = path.strip_prefix("behind") {
+            return Some((0..40).map(|word| format!("behind{number}x{word} ")).collect());
+        }
+        let template: String = (0..800).map(|word| format!(" common{}", word * 7919 % 1009)).collect();
+        let own: String = (0..22).map(|word| format!(" own{path}x{word}")).collect();
+        let link = format!("<a href=/behind{path}>more</a>");
+        Some(format!("<!doctype html><title>Manual</title><body><p>{template}<p>{own}<p>{link}"))
+    }
+}
+
+impl Content for Sites {
+    fn answer(&self, _: &str, _: usize) -> Answer {
+        Answer::error(404)
+    }
+
+    fn answer_to(&self, url: &str, before: usize, headers: &HeaderMap) -> Answer {
+        let path = crate::graph::path(url).trim_start_matches('/').to_owned();
+        let (host, port) = headers["host"].to_str().unwrap().split_once(':').unwrap();
+        let html = match host {
+            _ if path == "robots.txt" => None,
+            "tags.test" => Self::tags(&path, port),
+            "posts.test" => Self::posts(&path),
+            _ => Self::manual(&path),
+        };
+        let delay = Duration::from_millis(5);
+        html.map_or_else(|| self.answer(url, before), |html| Answer { delay, ..Answer::html(html) })
+    }
+}
+
+const FLAGS: [&str; 9] = [
+    "--delay=0",
+    "--ip-delay=0",
+    "-c2",
+    "--resolve=*:127.0.0.1",
+    "--allow-private",
+    "--no-config",
+    "--soft-404=off",
+    "--min-free=0",
+    "--progress=none",
+];
+
+struct RevisedCrawl {
+    servers: LocalServers,
+    place: Place,
+    web: Web,
+    name: &'static str,
+}
+
+impl RevisedCrawl {
+    fn new(name: &'static str) -> Self {
+        let web = Web::start(1, |_| Arc::new(Sites));
+        Self { servers: LocalServers::start(), place: Place::new(), web, name }
+    }
+
+    fn seeds(&self) -> Vec<String> {
+        let port = self.web.origins()[0].rsplit(':').next().unwrap().to_owned();
+        ["tags", "posts", "manual"].map(|host| format!("http://{host}.test:{port}/")).to_vec()
+    }
+
+    fn worker(&self, number: usize, flags: &[&str]) -> Run {
+        let folder = self.place.path(&format!("worker-{number}"));
+        let run = self.place.run(["--cluster", &self.servers.url(), "--cluster-name", self.name, "--slots=16"]);
+        run.args(["--lease=2s", "--out"]).args([folder]).args(FLAGS).args(flags).args(self.seeds())
+    }
+
+    fn alone(&self, folder: &str, flags: &[&str]) -> Run {
+        self.place.run(["-o"]).args([self.place.path(folder)]).args(FLAGS).args(flags).args(self.seeds())
+    }
+
+    /// Checks the log and gathers the crawl. Returns the lines of the folder.
+    async fn gathered(&self) -> BTreeMap<String, Value> {
+        let session = Connector::new(self.servers.address()).connect().await.unwrap();
+        let crawl = open(&session, &CrawlName::parse(self.name).unwrap()).await.unwrap();
+        let options = Options { mode: Mode::Best, ..Options::of(Detector::Mwo) };
+        let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
+        assert!(check.is_sound() && check.replay.questions > 0, "{check:?}");
+        let (url, folder) = (self.servers.url(), self.place.path("gathered"));
+        self.place.run(["gather", &url, "--cluster-name", self.name, "-o"]).args([&folder]).finish().expect_code(0);
+        self.place.run(["verify"]).args([&folder]).finish().expect_code(0);
+        self.place.run(["report"]).args([&folder]).finish().expect_code(0);
+        by_url(&folder)
+    }
+
+    fn assert_as_alone(&self, shared: &BTreeMap<String, Value>, alone: &BTreeMap<String, Value>) {
+        assert!(shared.keys().eq(alone.keys()), "the same URLs have lines");
+        for (url, line) in shared {
+            for key in ["outcome", "duplicate_of"] {
+                assert_eq!(line.get(key), alone[url].get(key), "{url}: {line}, alone {}", alone[url]);
+            }
+        }
+        let [tag, post] = ["/tag/3", "/post/3"].map(|end| shared.values().find(|line| url_of(line).ends_with(end)));
+        let (tag, post) = (tag.unwrap(), post.unwrap());
+        assert_eq!(post["revised"]["reason"], "better-place", "{post}");
+        assert_eq!((&tag["outcome"], &tag["duplicate_of"]), (&json!("near-duplicate"), &post["url"]), "{tag}");
+        assert_eq!(tag["revised"], json!({ "outcome": "stored", "reason": "displaced" }));
+        assert_eq!(tag["title"], "Tag 3 - Tags", "the rest of the line is as it was");
+    }
+}
+
+fn by_url(folder: &Path) -> BTreeMap<String, Value> {
+    lines(folder).into_iter().collect()
+}
+
+fn url_of(line: &Value) -> &str {
+    line["url"].as_str().unwrap()
+}
+
+fn revised(lines: &BTreeMap<String, Value>) -> usize {
+    lines.values().filter(|line| !line["revised"].is_null()).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_decide_again_what_one_process_does() {
+    let crawl = RevisedCrawl::new("revised");
+    let workers: Vec<Running> = (1..=2).map(|number| crawl.worker(number, &[]).start()).collect();
+    for worker in workers {
+        worker.finish().expect_code(0);
+    }
+    let shared = crawl.gathered().await;
+    crawl.alone("alone", &["--matching=best"]).finish().expect_code(0);
+    let alone = by_url(&crawl.place.path("alone"));
+    crawl.assert_as_alone(&shared, &alone);
+    // The control: there is more than the exchange, which comes of itself where posts are found late.
+    assert!(revised(&alone) > 2 * POSTS as usize && revised(&shared) > 2 * POSTS as usize);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_killed_during_the_questions_lose_nothing() {
+    let crawl = RevisedCrawl::new("killed_asking");
+    for (number, point) in ["suspects", "questions", "revisions"].into_iter().enumerate() {
+        let killed = crawl.worker(number, &[]).env("TEST_NDCRAWL_ABORT_AT", point).finish();
+        assert_eq!(killed.code, None, "{point}: {killed:?}");
+    }
+    crawl.worker(9, &[]).finish().expect_code(0);
+    let shared = crawl.gathered().await;
+    crawl.alone("alone", &["--matching=best"]).finish().expect_code(0);
+    crawl.assert_as_alone(&shared, &by_url(&crawl.place.path("alone")));
+}
