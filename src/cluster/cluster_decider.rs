@@ -10,7 +10,7 @@ use super::lease::RunId;
 use super::named_page::{judged_page, named_page};
 use super::open_pages::{OpenPages, fetched_again, is_same_content};
 use super::page_grants::{grant_pages, return_pages};
-use super::questions::Question;
+use super::question::Question;
 use super::revisions::{DoubtfulPage, Rounds, displaced_name, last_suspects};
 use super::run_status::PageDecision;
 use super::test_point::{completes_changed_pages, test_point};

@@ -12,22 +12,21 @@ use crate::detect::{
 };
 use crate::model::{PageId, Sequence, Slot};
 
-use super::arrivals::read_arrivals;
+use super::computing::computing;
 use super::connection::Session;
-use super::division::{Division, OwnPage, arrivals_of_chunk, read_own, slot_of_host};
+use super::division::{Division, OwnPage, read_own, slot_of_host};
 use super::error::ClusterError;
 use super::judge::{Judge, TurnContent};
 use super::lease::RunId;
 use super::questions;
-use super::turn_body::{Arriving, TurnArrivals, TurnVerdicts, parts_body, parts_of, replies_of, reply_body};
+use super::turn_arrivals::arriving_of;
+use super::turn_body::{TurnArrivals, TurnVerdicts, parts_body, parts_of, replies_of, reply_body};
 use super::turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, slots_answered, turns_behind,
 };
 
 /// Turns that are read at once.
 const AT_ONCE: i64 = 16;
-/// Chunks of arrivals that are read at once.
-const CHUNKS: i64 = 64;
 
 /// The pieces of some slots, and what all pieces know.
 pub struct Holder {
@@ -285,15 +284,6 @@ fn settled(
     Ok(parts)
 }
 
-/// Runs what takes long on the processor. Other tasks of this thread, if there are any, move to another one.
-pub(super) fn computing<T>(work: impl FnOnce() -> T) -> T {
-    use tokio::runtime::{Handle, RuntimeFlavor};
-    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        _ => work(),
-    }
-}
-
 /// Returns the slot of a judged page.
 pub fn slot_of(page: PageId, slots: u16) -> Slot {
     Slot((page.0 % u128::from(slots.max(1))) as u16)
@@ -318,31 +308,6 @@ pub fn next_ranges(judge: &Judge, all: &[(RunId, i64)], most: i32) -> Vec<Arriva
     ranges.retain(|range| range.count > 0);
     ranges.sort_unstable_by_key(|range| range.run);
     ranges
-}
-
-/// Reads these arrivals, in order, with what duplicates need of a page.
-pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> Result<Vec<Arriving>, ClusterError> {
-    let mut pages = Vec::new();
-    for range in ranges {
-        let (mut next, end) = (range.first, range.first + i64::from(range.count));
-        while next < end {
-            let before = next;
-            for chunk in read_arrivals(session, range.run, next, CHUNKS).await? {
-                let numbered = (chunk.first..)
-                    .zip(arrivals_of_chunk(&chunk)?)
-                    .filter(|(number, _)| (before..end).contains(number));
-                pages.extend(numbered.map(|(_, page)| page));
-                next = (chunk.first + i64::from(chunk.count)).min(end);
-                if next == end {
-                    break;
-                }
-            }
-            if next == before {
-                return Err(ClusterError::Damaged(format!("run {} has no arrival {next}", range.run.0)));
-            }
-        }
-    }
-    Ok(pages)
 }
 
 #[cfg(test)]

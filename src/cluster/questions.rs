@@ -9,65 +9,18 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
+use super::computing::computing;
 use super::connection::Session;
 use super::error::ClusterError;
-use super::holder::{arriving_of, computing};
+use super::question::{Found, Question, QuestionReply};
+use super::turn_arrivals::arriving_of;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
-use crate::detect::{
-    DecidedPage, Decider, DetectError, InMemory, Learnt, Outranking, Piece, SecondLook, best_outranking, outdated,
-};
+use crate::detect::{DecidedPage, Decider, DetectError, InMemory, Learnt, Piece, best_outranking, outdated};
 use crate::model::{Sequence, Verdict};
 
 /// Turns that are read at once.
 const AT_ONCE: i64 = 64;
-
-/// A question to all pieces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Question {
-    /// Which near-duplicates are unlike the page that they name? Earlier ones than `from` count if that page was withdrawn.
-    Suspects {
-        /// Pages that the question before was about.
-        from: Sequence,
-    },
-    /// Which pages are to be decided again?
-    Revisions {
-        /// As of the question for suspects.
-        from: Sequence,
-        /// What the question for suspects has found.
-        suspects: Vec<Sequence>,
-    },
-}
-
-/// What a piece says to a question.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum QuestionReply {
-    Suspects(Vec<Sequence>),
-    Revisions(Vec<SecondLook>, Vec<Outranking>),
-}
-
-/// What a turn has found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Found {
-    /// Near-duplicates in doubt.
-    Suspects(Vec<Sequence>),
-    /// Duplicates that are to be fetched and decided again.
-    Revisions(Vec<Sequence>),
-    /// Stored pages that have left for a better one, to be decided again as they are.
-    Displaced(Vec<Sequence>),
-}
-
-impl Found {
-    /// Returns whether the questions of this round are answered, and if so, whether there is something to do.
-    pub(super) fn conclusion(&self) -> Option<bool> {
-        match self {
-            Self::Suspects(_) => None,
-            Self::Revisions(pages) | Self::Displaced(pages) => Some(!pages.is_empty()),
-        }
-    }
-}
 
 /// Answers questions by a piece.
 pub(super) async fn reply_to(

@@ -7,9 +7,10 @@ use crate::model::{PageInput, Sequence};
 
 use super::connection::Session;
 use super::error::ClusterError;
-use super::holder::arriving_of;
-use super::questions::{Found, Question, of_one_process};
+use super::question::{Found, Question};
+use super::questions::of_one_process;
 use super::sample::Sample;
+use super::turn_arrivals::arriving_of;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
 

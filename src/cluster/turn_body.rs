@@ -9,7 +9,7 @@ use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermC
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
-use super::questions::{Found, Question, QuestionReply};
+use super::question::{Found, Question, QuestionReply};
 use super::turn_log::{ArrivalRange, turns_behind};
 
 /// Turns that are read at once.

@@ -23,7 +23,7 @@ use super::division::Division;
 use super::error::ClusterError;
 use super::lease::{Run, RunDescription, RunId};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
-use super::questions::Question;
+use super::question::Question;
 use super::refusal::Refusal;
 use super::retry_pauses::RetryPauses;
 use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, Waiting, WaitingPages};
