@@ -71,6 +71,7 @@ mod mail;
 mod manifest_order;
 mod moved_events;
 mod moved_pages;
+mod moved_revisions;
 mod moving;
 mod named_page;
 mod open_pages;

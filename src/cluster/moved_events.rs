@@ -1,6 +1,6 @@
 //! The URLs of a folder, and what happened to them, as the logs of slots.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use tokio_postgres::types::ToSql;
 
@@ -12,7 +12,10 @@ use super::slot_counts::SlotCounts;
 use super::slot_encoder::SlotEncoder;
 use super::slot_entry::SlotEntry;
 use super::test_point::test_point;
-use crate::model::{Batch, OutcomeKind, OwnSlots, PageLine, PageTerms, Slot, TermOrder, UrlId, UrlRow, UrlState};
+use crate::model::{
+    Batch, LinkKind, OutcomeKind, OutcomeRow, OwnSlots, PageLine, PageTerms, Slot, TermOrder, UrlId, UrlRow, UrlState,
+    split_capture_key,
+};
 use crate::pipeline::SharedChanges;
 use crate::store::{DoneRow, StoreReader};
 
@@ -22,14 +25,14 @@ const ROWS: usize = 2000;
 const AT_ONCE: usize = 16;
 
 /// Moves the URLs, their events, the rows of pages and the origins of a folder. Goes on behind the last transaction.
-/// Returns the number of outcomes.
+/// Returns the number of outcomes, and the URLs that wait for being decided again.
 pub(super) async fn move_events(
     session: &mut Session,
     crawl: &CrawlRow,
     folder: &StoreReader,
     run: i32,
     mut told: impl FnMut(u64),
-) -> Result<u64, ClusterError> {
+) -> Result<(u64, HashSet<UrlId>), ClusterError> {
     let mut logs = MovedLogs::new(session, crawl, run).await?;
     let (mut rows, mut outcomes, mut batches) = (0, 0, 0);
     let mut source = FolderBatches::open(folder)?;
@@ -45,7 +48,7 @@ pub(super) async fn move_events(
     }
     logs.write(session).await?;
     logs.end(session).await?;
-    Ok(outcomes)
+    Ok((outcomes, source.revising))
 }
 
 /// A folder as batches, in an order in which each can be read back after those before it.
@@ -57,6 +60,10 @@ struct FolderBatches<'a> {
     error_lines: Box<dyn Iterator<Item = Result<String, ClusterError>> + 'a>,
     pages: Box<dyn Iterator<Item = Result<crate::model::PageRow, ClusterError>> + 'a>,
     hosts: Option<Vec<crate::model::HostRow>>,
+    /// The line of a later outcome, which was read already.
+    next_line: Option<(String, PageLine)>,
+    /// URLs that were queued to be decided again and have no outcome of it so far.
+    revising: HashSet<UrlId>,
 }
 
 impl<'a> FolderBatches<'a> {
@@ -79,6 +86,8 @@ impl<'a> FolderBatches<'a> {
             error_lines: Box::new(error_lines),
             pages: Box::new(pages),
             hosts: Some(hosts),
+            next_line: None,
+            revising: HashSet::new(),
         })
     }
 
@@ -115,14 +124,17 @@ impl<'a> FolderBatches<'a> {
             kind = place(&row);
             count += 1;
             match row {
-                DoneRow::Requeued(row) => batch.requeued.push(row),
+                DoneRow::Requeued(row) => {
+                    self.revising.extend(Some(row.url).filter(|_| row.discovery.kind == LinkKind::Revision));
+                    batch.requeued.push(row);
+                }
                 DoneRow::Shortened(row) => batch.shortened.push(row),
                 DoneRow::Links(row) => batch.links.push(row),
                 DoneRow::Counterpart(page, other) => batch.counterparts.push((page, other)),
                 DoneRow::Unmatched(urls) => batch.unmatched.extend(urls),
                 DoneRow::Repeats(url, of) => batch.repeats.push((url, of)),
                 DoneRow::Outcome(row) => {
-                    batch.page_lines.push(self.page_line(row.url)?);
+                    batch.page_lines.push(self.page_line(&row)?);
                     if row.kind == OutcomeKind::Failed {
                         batch.error_lines.push(taken(&mut self.error_lines, "errors.jsonl")?);
                     }
@@ -133,18 +145,47 @@ impl<'a> FolderBatches<'a> {
         Ok(batch)
     }
 
-    /// Returns the next line of `pages.jsonl`, which must be about this URL.
-    fn page_line(&mut self, url: UrlId) -> Result<String, ClusterError> {
-        let text = taken(&mut self.page_lines, "pages.jsonl")?;
-        let row = self.folder.url(url).map_err(ClusterError::folder)?;
-        let line: PageLine = serde_json::from_str(&text)
-            .map_err(|error| ClusterError::Folder(format!("a line of pages.jsonl: {error}")))?;
-        if row.is_none_or(|row| row.url != *line.key()) {
-            let why = format!("pages.jsonl has a line about {} in the place of URL {url}", line.url);
-            return Err(ClusterError::Folder(why));
+    /// Returns the next line of `pages.jsonl`, which must be about this outcome. The first line of a page that was decided
+    /// again is gone where the crawl has ended since: a line with what the log has takes its place.
+    fn page_line(&mut self, outcome: &OutcomeRow) -> Result<String, ClusterError> {
+        let (text, line) = match self.next_line.take() {
+            Some(line) => line,
+            None => {
+                let text = taken(&mut self.page_lines, "pages.jsonl")?;
+                let line: PageLine = serde_json::from_str(&text)
+                    .map_err(|error| ClusterError::Folder(format!("a line of pages.jsonl: {error}")))?;
+                (text, line)
+            }
+        };
+        let row = self.folder.url(outcome.url).map_err(ClusterError::folder)?;
+        let lost = |line: &PageLine| {
+            let why = format!("pages.jsonl has a line about {} in the place of URL {}", line.url, outcome.url);
+            ClusterError::Folder(why)
+        };
+        let Some(row) = row else { return Err(lost(&line)) };
+        let is_revision = self.revising.remove(&outcome.url);
+        let is_its_line = row.url == *line.key();
+        // A later outcome takes the line that tells of a revision.
+        if is_its_line && (is_revision || line.revised.is_none()) {
+            return Ok(text);
         }
-        Ok(text)
+        if is_revision || self.folder.mark().totals.revised == 0 {
+            return Err(lost(&line));
+        }
+        self.next_line = Some((text, line));
+        superseded_line(&row, outcome)
     }
+}
+
+/// Returns what stands for the line of an outcome that a later one has replaced.
+fn superseded_line(row: &UrlRow, outcome: &OutcomeRow) -> Result<String, ClusterError> {
+    let line = PageLine {
+        url: split_capture_key(&row.url).0.to_owned(),
+        outcome: outcome.kind.name().to_owned(),
+        depth: row.discovery.depth,
+        ..PageLine::default()
+    };
+    serde_json::to_string(&line).map_err(|error| ClusterError::Folder(error.to_string()))
 }
 
 fn taken(lines: &mut dyn Iterator<Item = Result<String, ClusterError>>, file: &str) -> Result<String, ClusterError> {

@@ -8,7 +8,7 @@ use super::sealed::seal;
 use super::test_point::test_point;
 use super::turn_body::{Arriving, ArrivingPage, PageFacts, TurnArrivals, TurnVerdicts, arrival_body};
 use super::turn_log::ArrivalRange;
-use crate::detect::{DecidedPage, DecidedTurn, Settling, TurnAnswer};
+use crate::detect::{CopyKeys, DecidedPage, DecidedTurn, Ending, Settling, TurnAnswer, Withdrawals};
 use crate::model::{PageInput, PageRow, PageTerms, Sequence, Term, TermCounts, TermOrder, split_capture_key};
 use crate::pipeline::link_hash;
 use crate::store::StoreReader;
@@ -26,6 +26,10 @@ pub(super) async fn move_pages(
 ) -> Result<(), ClusterError> {
     let done = arrived(session, RunId(run)).await?;
     let first = u32::try_from(done).map_err(|_| ClusterError::Damaged(format!("run {run} has {done} arrivals")))?;
+    let mut withdrawals = Withdrawals::default();
+    for row in folder.pages_from(Sequence(0)).map_err(ClusterError::folder)?.take(first as usize) {
+        withdrawals.add(&row.map_err(ClusterError::folder)?.1.judged());
+    }
     let mut rows = folder.pages_from(Sequence(first)).map_err(ClusterError::folder)?.peekable();
     if rows.peek().is_none() {
         return Ok(());
@@ -33,10 +37,16 @@ pub(super) async fn move_pages(
     let texts = FolderTexts::read(folder)?;
     let (mut next, mut turns) = (first, Vec::new());
     while rows.peek().is_some() {
-        let count = Settling::default().until_due(next);
-        let turn = rows.by_ref().take(count).map(|row| row.map(|(_, row)| row).map_err(ClusterError::folder));
-        let turn = turn.collect::<Result<Vec<_>, _>>()?;
-        turns.push(MovedTurn::new(run, next, turn, &texts)?);
+        let (most, mut turn) = (Settling::default().until_due(next), Vec::new());
+        // A turn renews pages of earlier turns only. What it has taught before does not count yet then.
+        let may_follow = |row: &PageRow| row.renews.is_none_or(|earlier| earlier.0 < next);
+        while turn.len() < most
+            && let Some(row) = rows.next_if(|row| row.as_ref().map_or(true, |(_, row)| may_follow(row)))
+        {
+            turn.push(row.map_err(ClusterError::folder)?.1);
+        }
+        let is_unsettled = turn.len() < most && rows.peek().is_some();
+        turns.push(MovedTurn::new(run, next, turn, is_unsettled, &texts, &mut withdrawals)?);
         next = turns.last().map_or(next, |turn| next + turn.count);
         if turns.len() == AT_ONCE || rows.peek().is_none() {
             write(session, run, &std::mem::take(&mut turns)).await?;
@@ -67,6 +77,14 @@ impl FolderTexts {
         })
     }
 
+    /// Returns by what copies of a page are found. In a crawl all pages are of one group.
+    fn copy_keys(&self, page: Sequence) -> Result<CopyKeys, ClusterError> {
+        let row = self.reader.page(page).map_err(ClusterError::folder)?;
+        let lost = || ClusterError::Folder(format!("page {page} was decided again and is not there"));
+        let PageRow { body_digest, text_digest, .. } = row.ok_or_else(lost)?;
+        Ok(CopyKeys { group: 0, body: body_digest, text: text_digest })
+    }
+
     /// Returns a page as it was before terms had numbers.
     fn arriving(&self, row: PageRow) -> Result<ArrivingPage, ClusterError> {
         let lost =
@@ -92,7 +110,7 @@ impl FolderTexts {
             text_digest: row.text_digest,
             terms,
             order: by_position(row.order, &row.terms),
-            renews: None,
+            renews: row.renews,
             rank: row.kind.rank(),
         };
         Ok(ArrivingPage::new(input, facts))
@@ -119,15 +137,27 @@ struct MovedTurn {
 }
 
 impl MovedTurn {
-    fn new(run: i32, first: u32, rows: Vec<PageRow>, texts: &FolderTexts) -> Result<Self, ClusterError> {
+    fn new(
+        run: i32,
+        first: u32,
+        rows: Vec<PageRow>,
+        is_unsettled: bool,
+        texts: &FolderTexts,
+        withdrawals: &mut Withdrawals,
+    ) -> Result<Self, ClusterError> {
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let mut turn = DecidedTurn { first: Sequence(first), ..DecidedTurn::default() };
+        let mut turn = DecidedTurn { first: Sequence(first), is_unsettled, ..DecidedTurn::default() };
         let mut arriving = Vec::with_capacity(rows.len());
         for (number, row) in (first..).zip(rows) {
             let (verdict, least_weight) = (row.verdict, row.least_weight);
+            let left = withdrawals.add(&row.judged());
+            let displaced = left.filter(|page| Some(*page) != row.renews);
+            for page in row.renews.into_iter().chain(displaced) {
+                turn.endings.push(Ending { from: Sequence(number), keys: texts.copy_keys(page)? });
+            }
             let page = texts.arriving(row)?;
             let sequence = Sequence(number);
-            turn.answers.push(TurnAnswer { sequence, verdict, redelivered: false, displaced: None });
+            turn.answers.push(TurnAnswer { sequence, verdict, redelivered: false, displaced });
             turn.pages.push(DecidedPage { sequence, input: page.input.clone(), verdict, least_weight });
             arriving.push(Arriving::from(page));
         }

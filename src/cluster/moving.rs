@@ -12,6 +12,7 @@ use super::host_rests::store_rests;
 use super::lease::RunDescription;
 use super::moved_events::move_events;
 use super::moved_pages::move_pages;
+use super::moved_revisions::pending_round;
 use super::refusal::Refusal;
 use super::schema::{CrawlRow, CrawlState};
 use super::test_point::test_point;
@@ -66,11 +67,12 @@ pub async fn move_in(
     let all = u64::from(mark.pages) + u64::from(mark.urls) + u64::from(mark.pages);
     let run = run_of_folder(session, place).await?;
     move_pages(session, folder, run, |pages| told(pages, all)).await?;
-    let outcomes = move_events(session, crawl, folder, run, |rows| told(u64::from(mark.pages) + rows, all)).await?;
+    let (outcomes, revising) =
+        move_events(session, crawl, folder, run, |rows| told(u64::from(mark.pages) + rows, all)).await?;
     let files = enter_archive(session, folder, run).await?;
     enter_rests(session, crawl, folder).await?;
     test_point("moved");
-    end(session).await?;
+    end(session, pending_round(folder, &revising)?).await?;
     Ok(Moved { urls: mark.urls.into(), outcomes, pages: mark.pages.into(), files })
 }
 
@@ -127,10 +129,17 @@ async fn enter_rests(session: &mut Session, crawl: &CrawlRow, folder: &StoreRead
     transaction.commit().await
 }
 
-/// Has workers begin.
-async fn end(session: &mut Session) -> Result<(), ClusterError> {
+/// Has workers begin: with a round of pages that are to be decided again, if the folder has left one.
+async fn end(session: &mut Session, round: Option<Vec<u8>>) -> Result<(), ClusterError> {
     let doing = ClusterError::query("end the move");
     let transaction = session.begin().await?;
+    if let Some(body) = round {
+        let statement = "INSERT INTO turn (number, first_page, n, attempt, body) \
+                         SELECT turn + 1, pages, 0, turn + 1, $1 FROM crawl WHERE state = 'moving'";
+        transaction.sql().execute(statement, &[&body]).await.map_err(&doing)?;
+        let statement = "UPDATE crawl SET turn = turn + 1, round = 1 WHERE state = 'moving'";
+        transaction.sql().execute(statement, &[]).await.map_err(&doing)?;
+    }
     let statement = "UPDATE crawl SET state = 'running' WHERE state = 'moving'";
     transaction.sql().execute(statement, &[]).await.map_err(doing)?;
     transaction.commit().await

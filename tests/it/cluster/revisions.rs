@@ -199,3 +199,22 @@ async fn workers_killed_during_the_questions_lose_nothing() {
     crawl.alone("alone", &["--matching=best"]).finish().expect_code(0);
     crawl.assert_as_alone(&shared, &by_url(&crawl.place.path("alone")));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_folder_that_has_decided_pages_again_goes_on_in_a_cluster() {
+    let crawl = RevisedCrawl::new("moved_revised");
+    crawl.alone("folder", &["--max-pages=70", "--matching=best"]).finish().expect_code(0);
+    let before = by_url(&crawl.place.path("folder"));
+    assert!(revised(&before) > 0, "the folder has decided pages again at its limit");
+    let (url, folder) = (crawl.servers.url(), crawl.place.path("folder"));
+    let to = [&url, "--cluster-name", crawl.name, "--slots=16", "--max-pages=0"];
+    crawl.place.run(["cluster", "move"]).args([&folder]).args(to).finish().expect_code(0);
+    let worker =
+        crawl.place.run(["worker", &url, "--cluster-name", crawl.name, "-c2", "--lease=2s", "--allow-private"]);
+    let flags = ["--resolve=*:127.0.0.1", "--no-config", "--progress=none", "--out"];
+    worker.args(flags).args([crawl.place.path("worker-1")]).finish().expect_code(0);
+    let shared = crawl.gathered().await;
+    crawl.alone("alone", &["--matching=best"]).finish().expect_code(0);
+    crawl.assert_as_alone(&shared, &by_url(&crawl.place.path("alone")));
+}

@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
     }
     let (settings, seeds) = of_file(&arguments.dir, &file, arguments.max_pages)?;
     let rendering = shared_setup(&settings, &seeds)?.rendering();
-    expect_movable(&arguments.dir, &folder, &settings, &opened.identity.rendering, &rendering)?;
+    expect_movable(&arguments.dir, &settings, &opened.identity.rendering, &rendering)?;
     let plan = CrawlPlan {
         name: name.clone(),
         settings: of_moved(&settings, &seeds, opened.mark.pages, names_any(&file)),
@@ -75,13 +75,7 @@ fn of_file(folder: &Path, file: &Value, limit: Option<u64>) -> Result<(Settings,
 }
 
 /// Refuses a folder whose crawl several processes cannot go on with, or of which something would be lost.
-fn expect_movable(
-    folder: &Path,
-    store: &StoreReader,
-    settings: &Settings,
-    found: &str,
-    wanted: &str,
-) -> Result<(), CliError> {
+fn expect_movable(folder: &Path, settings: &Settings, found: &str, wanted: &str) -> Result<(), CliError> {
     let refused = |what: &str, instead: &str| Err(refusal(folder, what, instead));
     if Generation::last(folder).map_err(opening_error)?.is_some() {
         return refused(
@@ -93,14 +87,6 @@ fn expect_movable(
     if found != wanted {
         let instead = "move it with the version of ndcrawl that made it, or crawl again in the cluster";
         return refused(&format!("its pages were read as '{found}', and this program has '{wanted}'"), instead);
-    }
-    if store.mark().totals.revised > 0 {
-        let instead =
-            "go on with one process; a crawl that is stopped by Ctrl-C, before its end or limit, can be moved";
-        return refused(
-            "pages were decided again at the end of the crawl, which turns of a cluster cannot say",
-            instead,
-        );
     }
     Ok(())
 }
