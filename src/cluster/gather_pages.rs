@@ -30,6 +30,8 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
     pub async fn pages(&mut self, session: &Session, mut restore: SlotRestore) -> Result<(), ClusterError> {
         let (known, (rest, _, _)) = (restore.take_known(), restore.end());
         let totals = rest.totals.clone();
+        // A URL whose page was decided again has two lines.
+        self.gathered.lines = self.gathered.lines.saturating_sub(totals.revised);
         self.commit(rest)?;
         let withdrawn = withdrawn_pages(session, self.cut, &mut self.displaced).await?;
         let sizes = turn_sizes(session, self.cut).await?;

@@ -136,7 +136,8 @@ impl RevisedCrawl {
         let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
         assert!(check.is_sound() && check.replay.questions > 0, "{check:?}");
         let (url, folder) = (self.servers.url(), self.place.path("gathered"));
-        self.place.run(["gather", &url, "--cluster-name", self.name, "-o"]).args([&folder]).finish().expect_code(0);
+        let gathering = self.place.run(["gather", &url, "--cluster-name", self.name, "--json", "-o"]).args([&folder]);
+        assert_eq!(gathering.finish().expect_code(0).json()["urls"], check.urls);
         self.place.run(["verify"]).args([&folder]).finish().expect_code(0);
         self.place.run(["report"]).args([&folder]).finish().expect_code(0);
         by_url(&folder)
