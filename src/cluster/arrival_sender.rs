@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::arrivals::{ArrivalChunk, arrived, send_arrivals};
+use super::arriving::{Arriving, arrival_body};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
 use super::crawl_session::CrawlSession;
@@ -13,7 +14,6 @@ use super::error::ClusterError;
 use super::lease::RunId;
 use super::run_status::{Waiting, WaitingPages};
 use super::test_point::test_point;
-use super::turn_body::{Arriving, arrival_body};
 
 /// Pages that are sent together, if so many are there.
 const CHUNK: usize = 32;

@@ -3,6 +3,7 @@
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::arriving::{ArrivingPage, PageFacts};
 use super::crawl_session::CrawlSession;
 use super::end_of_crawl::{NextStep, next_step};
 use super::error::ClusterError;
@@ -14,7 +15,6 @@ use super::question::Question;
 use super::revisions::{DoubtfulPage, Rounds, displaced_name, last_suspects};
 use super::run_status::PageDecision;
 use super::test_point::{completes_changed_pages, test_point};
-use super::turn_body::{ArrivingPage, PageFacts};
 use super::turn_runner::PageSubmitter;
 use crate::detect::DeciderStats;
 use crate::model::{

@@ -10,10 +10,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrivals::{ArrivalChunk, ChunkPart, read_arrivals_of};
+use super::arriving::{Arriving, ArrivingPage, arrival_body, arrivals_in};
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
-use super::turn_body::{Arriving, ArrivingPage, arrival_body, arrivals_in};
 use super::turn_log::ArrivalRange;
 use crate::detect::{Options, Within};
 use crate::model::{PageInput, Slot};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::arriving::{Arriving, PageFacts};
 use super::connection::Session;
 use super::crawl_cut::CrawlCut;
 use super::displaced_parts::DisplacedParts;
@@ -9,7 +10,7 @@ use super::error::ClusterError;
 use super::gather::{GatherProgress, Gathering};
 use super::slot_restore::SlotRestore;
 use super::turn_arrivals::arriving_of;
-use super::turn_body::{Arriving, PageFacts, TurnArrivals, TurnVerdicts};
+use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::{TurnRow, turns_behind};
 use crate::detect::{DecidedPage, Vocabulary};
 use crate::model::{

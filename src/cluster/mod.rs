@@ -42,6 +42,7 @@ mod address_gaps;
 mod archive_files;
 mod arrival_sender;
 mod arrivals;
+mod arriving;
 mod cluster_decider;
 mod computing;
 mod connection;
@@ -54,6 +55,7 @@ mod crawl_worker;
 mod decision_times;
 mod displaced_parts;
 mod division;
+mod encoding;
 mod end_of_crawl;
 mod error;
 mod failure;
@@ -111,6 +113,7 @@ mod watched;
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
 pub use arrivals::{ArrivalChunk, ChunkPart, all_arrived, arrived, read_arrivals, send_arrivals};
+pub use arriving::{Arriving, ArrivingPage, PageFacts, arrival_body};
 pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_cut::CrawlCut;
 pub use crawl_name::CrawlName;
@@ -141,7 +144,6 @@ pub use server_check::{ServerFacts, connect_checked};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;
 pub use turn_body::decisions_of;
-pub use turn_body::{Arriving, ArrivingPage, PageFacts, arrival_body};
 pub use turn_log::{
     ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, slots_answered,
     turns_behind,

@@ -1,12 +1,13 @@
 //! The decided pages of a folder as arrivals and turns.
 
 use super::arrivals::arrived;
+use super::arriving::{Arriving, ArrivingPage, PageFacts, arrival_body};
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::sealed::seal;
 use super::test_point::test_point;
-use super::turn_body::{Arriving, ArrivingPage, PageFacts, TurnArrivals, TurnVerdicts, arrival_body};
+use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::ArrivalRange;
 use crate::detect::{CopyKeys, DecidedPage, DecidedTurn, Ending, Settling, TurnAnswer, Withdrawals};
 use crate::model::{PageInput, PageRow, PageTerms, Sequence, Term, TermCounts, TermOrder, split_capture_key};

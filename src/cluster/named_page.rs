@@ -1,10 +1,11 @@
 //! Looks a judged page up by its number: whoever has a duplicate names the page that it repeats.
 
 use super::arrivals::find_arrival;
+use super::arriving::{Arriving, ArrivingPage, PageFacts, arrivals_in};
 use super::connection::Session;
 use super::error::ClusterError;
 use super::sealed::open_sealed;
-use super::turn_body::{Arriving, ArrivingPage, PageFacts, TurnVerdicts, arrivals_in};
+use super::turn_body::TurnVerdicts;
 use crate::model::{PageId, Sequence, Verdict};
 
 /// A judged page, as its arrival and its turn tell.

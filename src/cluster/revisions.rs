@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
+use super::arriving::ArrivingPage;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::named_page::judged_page;
 use super::question::Found;
-use super::turn_body::{ArrivingPage, TurnVerdicts};
+use super::turn_body::TurnVerdicts;
 use super::turn_log::turns_behind;
 use crate::model::{CanonicalUrl, OwnSlots, PageId, Sequence, Verdict};
 

@@ -1,10 +1,10 @@
 //! Reads what turns are about.
 
 use super::arrivals::read_arrivals;
+use super::arriving::Arriving;
 use super::connection::Session;
 use super::division::arrivals_of_chunk;
 use super::error::ClusterError;
-use super::turn_body::Arriving;
 use super::turn_log::ArrivalRange;
 
 /// Chunks of arrivals that are read at once.

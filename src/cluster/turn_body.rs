@@ -1,12 +1,13 @@
-//! What arrivals, answers and turns hold, as bytes: pages with their terms as text, replies of pieces, and verdicts.
+//! What answers and turns hold, as bytes: replies of pieces, and verdicts.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::detect::{DecidedPage, DecidedTurn, Ending, JoinedAnswer, Reply, SettledPart, TurnAnswer, TurnInput};
-use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermCounts, TermOrder, Verdict};
+use crate::model::{PageId, PageInput, Sequence, Slot, Verdict};
 
+use super::arriving::{Arriving, ArrivingPage};
 use super::connection::Session;
+use super::encoding::{decoded, encoded};
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::question::{Found, Question, QuestionReply};
@@ -14,78 +15,6 @@ use super::turn_log::{ArrivalRange, turns_behind};
 
 /// Turns that are read at once.
 const TURNS_AT_ONCE: i64 = 64;
-
-/// What a run sends to be judged.
-#[derive(Clone, Debug)]
-pub enum Arriving {
-    /// A page.
-    Page(Box<ArrivingPage>),
-    /// A judged page that cannot be completed: it is to leave the index.
-    Withdrawal(Sequence),
-    /// A question about all decisions so far.
-    Question(Box<Question>),
-}
-
-impl From<ArrivingPage> for Arriving {
-    fn from(page: ArrivingPage) -> Self {
-        Self::Page(Box::new(page))
-    }
-}
-
-/// A page on its way to its verdict.
-#[derive(Clone, Debug)]
-pub struct ArrivingPage {
-    /// The page.
-    pub input: PageInput,
-    /// What its duplicates need of it.
-    pub facts: PageFacts,
-    /// The slot of its URL, whose log has it when it is completed. None for a record of a file.
-    pub slot: Option<Slot>,
-    /// The judged page of the same URL that leaves the index for it.
-    pub replaces: Option<Sequence>,
-}
-
-impl ArrivingPage {
-    /// Creates a page of no slot that replaces nothing.
-    pub fn new(input: PageInput, facts: PageFacts) -> Self {
-        Self { input, facts, slot: None, replaces: None }
-    }
-}
-
-/// What the process that has fetched a duplicate needs of the page that it repeats, which may be another's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageFacts {
-    /// Its URL, or the name that it has instead.
-    pub url: String,
-    /// When it was fetched, in milliseconds since 1970.
-    pub fetched: Option<i64>,
-    /// The hashes of its links, ascending.
-    pub links: Vec<u32>,
-}
-
-/// A page as an arrival holds it: numbers of terms would be those of one process.
-#[derive(Serialize, Deserialize)]
-struct ArrivedPage {
-    page: PageId,
-    group: u32,
-    body_digest: Digest,
-    text_digest: Option<Digest>,
-    terms: Vec<(String, FieldCounts)>,
-    order: TermOrder,
-    renews: Option<Sequence>,
-    rank: u8,
-    facts: PageFacts,
-    slot: Option<Slot>,
-    replaces: Option<Sequence>,
-}
-
-/// An arrival as the database holds it.
-#[derive(Serialize, Deserialize)]
-enum Arrived {
-    Page(Box<ArrivedPage>),
-    Withdrawal(Sequence),
-    Question(Box<Question>),
-}
 
 /// The verdicts of a turn.
 #[derive(Serialize, Deserialize)]
@@ -180,55 +109,6 @@ impl TurnArrivals {
         let mut answers = turn.answers.iter();
         self.pages.iter().map(|page| page.and_then(|_| answers.next().copied())).collect()
     }
-}
-
-/// Returns pages and withdrawals as the body of arrivals.
-pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
-    let arrived_page = |ArrivingPage { input, facts, slot, replaces }: &ArrivingPage| ArrivedPage {
-        page: input.page,
-        group: input.group,
-        body_digest: input.body_digest,
-        text_digest: input.text_digest,
-        terms: input.terms.iter().map(|term| (term.term.to_string(), term.counts)).collect(),
-        order: input.order.clone(),
-        renews: input.renews,
-        rank: input.rank,
-        facts: facts.clone(),
-        slot: *slot,
-        replaces: *replaces,
-    };
-    let arrived = |arriving: &Arriving| match arriving {
-        Arriving::Page(page) => Arrived::Page(Box::new(arrived_page(page))),
-        Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
-        Arriving::Question(question) => Arrived::Question(question.clone()),
-    };
-    encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
-}
-
-/// Returns the arrivals of a part of a chunk.
-pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
-    let arrived: Vec<Arrived> = decoded(body, "an arrival")?;
-    let arriving_page = |page: ArrivedPage| ArrivingPage {
-        input: PageInput {
-            page: page.page,
-            group: page.group,
-            body_digest: page.body_digest,
-            text_digest: page.text_digest,
-            terms: page.terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
-            order: page.order,
-            renews: page.renews,
-            rank: page.rank,
-        },
-        facts: page.facts,
-        slot: page.slot,
-        replaces: page.replaces,
-    };
-    let arriving = |arrived| match arrived {
-        Arrived::Page(page) => arriving_page(*page).into(),
-        Arrived::Withdrawal(page) => Arriving::Withdrawal(page),
-        Arrived::Question(question) => Arriving::Question(question),
-    };
-    Ok(arrived.into_iter().map(arriving).collect())
 }
 
 /// What a piece says to the pages of a turn, and to its questions.
@@ -417,12 +297,4 @@ pub async fn decisions_of(
             decided.extend(of_run.map(|((run, number), answer)| (run, number, answer)));
         }
     }
-}
-
-fn encoded<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, ClusterError> {
-    postcard::to_stdvec(value).map_err(|error| ClusterError::Damaged(error.to_string()))
-}
-
-fn decoded<T: DeserializeOwned>(body: &[u8], what: &str) -> Result<T, ClusterError> {
-    postcard::from_bytes(body).map_err(|error| ClusterError::Damaged(format!("{what}: {error}")))
 }

@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::arrival_sender::{ArrivalSender, Submission};
+use super::arriving::{Arriving, ArrivingPage};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
 use super::division::Division;
@@ -28,7 +29,6 @@ use super::refusal::Refusal;
 use super::retry_pauses::RetryPauses;
 use super::run_status::{DecisionObserver, PageDecision, RunClock, RunStatus, Waiting, WaitingPages};
 use super::schema::{CrawlRow, CrawlState};
-use super::turn_body::{Arriving, ArrivingPage};
 use super::turn_loop::{ArrivalOrder, TurnLoop, TurnPlan};
 use crate::detect::Options;
 use crate::model::{Sequence, Slot};
