@@ -51,7 +51,7 @@ impl SharedLog for CrawlLog {
         let mut slots = BTreeMap::new();
         for slot in own {
             let entry = entries.remove(&slot).map(|entry| SlotEntry { folder: self.folder.clone(), ..entry });
-            // That nothing is to be done, or that a round of questions was taken, is told of all slots.
+            // All slots say that nothing is to be done, or that a round of questions was taken.
             let Some(fence) = self.fences.get(&slot).filter(|_| entry.is_some() || is_of_all) else { continue };
             let pages = entry.as_ref().map_or(0, pages_of);
             let counts = self.counts.entry(slot).or_default();

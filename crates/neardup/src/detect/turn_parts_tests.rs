@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::test_streams::{any_stream, pages_of_templates};
+use super::turn_tests::{by_one, turns};
 use super::*;
 use crate::model::{Detector, PageId, PageInput, Sequence, Threshold};
 
@@ -60,26 +61,8 @@ fn in_parts(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<Tur
     answers
 }
 
-fn by_one(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<TurnAnswer> {
-    let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options.clone() });
-    let (mut answers, mut rest) = (Vec::new(), stream);
-    for size in turns.iter().cycle() {
-        if rest.is_empty() {
-            break;
-        }
-        let (turn, after) = rest.split_at((*size).min(rest.len()));
-        rest = after;
-        answers.extend(decider.decide_turn(turn.to_vec()).unwrap());
-    }
-    answers
-}
-
 fn within_hosts(options: Options, host_parts: u16) -> Options {
     Options { within: Within::Host, mode: Mode::Best, host_parts, ..options }
-}
-
-fn turns() -> impl Strategy<Value = Vec<usize>> {
-    prop::collection::vec(1usize..20, 1..5)
 }
 
 proptest! {
@@ -100,7 +83,7 @@ proptest! {
         }
         let threshold = Threshold::from_millionths(t).unwrap();
         let options = within_hosts(Options { threshold, min_terms: 2, ..Options::default() }, parts);
-        prop_assert_eq!(in_parts(&options, &stream, &turns), by_one(&options, &stream, &turns));
+        prop_assert_eq!(in_parts(&options, &stream, &turns), by_one(&options, &stream, &turns, &[]));
     }
 
     /// The same with knowledge of hosts, of which the bound leaves little.
@@ -114,7 +97,7 @@ proptest! {
     ) {
         let options = within_hosts(Options { min_terms: 1, host_memory, ..Options::of(Detector::Mwo) }, parts);
         let stream = named(pages, hosts);
-        prop_assert_eq!(in_parts(&options, &stream, &turns), by_one(&options, &stream, &turns));
+        prop_assert_eq!(in_parts(&options, &stream, &turns), by_one(&options, &stream, &turns, &[]));
     }
 }
 

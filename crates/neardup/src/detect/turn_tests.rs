@@ -8,7 +8,7 @@ use super::*;
 use crate::model::{Detector, PageId, PageInput, Sequence, Threshold, Verdict};
 
 /// Which pages leave: of each pair, a number of pages that were decided, and the page that leaves then.
-type Withdrawn = [(u32, u32)];
+pub(super) type Withdrawn = [(u32, u32)];
 
 /// Returns a turn whose first page has the number `first`, with what leaves then.
 fn turn_of(pages: &[PageInput], first: Sequence, withdrawn: &Withdrawn) -> TurnInput {
@@ -53,7 +53,12 @@ fn in_pieces(
 }
 
 /// Decides the same turns by one decider.
-fn by_one(options: &Options, stream: &[PageInput], turns: &[usize], withdrawn: &Withdrawn) -> Vec<TurnAnswer> {
+pub(super) fn by_one(
+    options: &Options,
+    stream: &[PageInput],
+    turns: &[usize],
+    withdrawn: &Withdrawn,
+) -> Vec<TurnAnswer> {
     let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options.clone() });
     let (mut answers, mut rest, mut first) = (Vec::<TurnAnswer>::new(), stream, Sequence(0));
     for size in turns.iter().cycle() {
@@ -95,7 +100,7 @@ fn withdrawals() -> impl Strategy<Value = Vec<(u32, u32)>> {
     prop::collection::vec((0u32..50, 0u32..50), 0..8)
 }
 
-fn turns() -> impl Strategy<Value = Vec<usize>> {
+pub(super) fn turns() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(1usize..20, 1..5)
 }
 
