@@ -1,8 +1,10 @@
 """What several workers have kept, as an index for Python."""
 
 import json
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,18 +23,20 @@ def has_postgresql() -> bool:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster() -> Iterator[str]:
     """The address of a database cluster on loopback."""
     if not has_postgresql():
         pytest.skip("needs postgresql")
-    folder = tmp_path_factory.mktemp("servers") / "pg"
-    # As root the servers run as another user, who has to reach the folder.
-    for parent in list(folder.parents)[:3]:
-        parent.chmod(0o755)
-    started = subprocess.run(["sh", str(LOCAL), "start", str(folder)], capture_output=True, text=True)
-    assert started.returncode == 0, started.stderr
-    yield started.stdout.split()[-1]
-    subprocess.run(["sh", str(LOCAL), "stop", str(folder)], check=True, capture_output=True)
+    # What starts programs as another user is not on each path.
+    environment = os.environ | {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        # As root the servers run as another user, who has to reach the folder.
+        os.chmod(folder, 0o755)
+        local = [str(LOCAL), "start", f"{folder}/pg"]
+        started = subprocess.run(local, capture_output=True, text=True, env=environment)
+        assert started.returncode == 0, started.stderr
+        yield started.stdout.split()[-1]
+        subprocess.run([local[0], "stop", local[2]], check=True, capture_output=True, env=environment)
 
 
 def words(first: int) -> str:
