@@ -453,7 +453,7 @@ impl DecisionStage {
 /// Returns the group of a page: its host, as a number that is the same in every run.
 pub(crate) fn group_of(host: &str) -> u32 {
     // The low half of a hash. Two hosts with the same number become one group: statistics by host get a little
-    // coarser, and nothing else changes.
+    // coarser, and a comparison within hosts takes them for one.
     xxhash_rust::xxh3::xxh3_64(host.as_bytes()) as u32
 }
 

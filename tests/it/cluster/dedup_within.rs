@@ -145,3 +145,24 @@ fn the_formula_that_looks_at_all_hosts_is_refused() {
     let refused = place.run(arguments).args(["--detector-option", "thresholding=paper"]).finish().expect_code(2);
     assert!(refused.stderr.contains("--within host"), "{}", refused.stderr);
 }
+
+#[test]
+fn the_host_of_a_document_without_url_is_its_file() {
+    let place = Place::new();
+    let row = |number| serde_json::json!({ "text": page(0, number) }).to_string() + "\n";
+    place.write("a.jsonl", &[row(1), row(2), row(1)].concat());
+    place.write("b.jsonl", &row(1));
+    for (within, outcomes) in [
+        ("host", ["stored", "stored", "exact-duplicate", "stored"]),
+        ("all", ["stored", "stored", "exact-duplicate", "exact-duplicate"]),
+    ] {
+        place
+            .run(["dedup", "a.jsonl", "b.jsonl", "--no-warc", "--within", within, "-o", within])
+            .finish()
+            .expect_code(0);
+        let lines = fs::read_to_string(place.path(within).join("pages.jsonl")).unwrap();
+        let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let found: Vec<String> = lines.map(|line| told(&line).0.to_owned()).collect();
+        assert_eq!(found, outcomes, "{within}");
+    }
+}

@@ -117,12 +117,12 @@ async fn a_gather_that_is_killed_at_each_commit_makes_the_same_folder() {
     assert_eq!(again.code, Some(5), "{again:?}");
 
     // The control: who begins again copies again.
-    let begun = gather(&crawl, "anew", Some("gather-commit:2"));
+    let begun = gather(&crawl, "second", Some("gather-commit:2"));
     assert_eq!(begun.code, None, "{begun:?}");
-    let partial = crawl.place.path(".anew.gathering");
+    let partial = crawl.place.path(".second.gathering");
     let before = archives(&partial);
     std::fs::remove_file(partial.join("gathering.json")).unwrap();
-    gather(&crawl, "anew", Some("gather-commit:2"));
+    gather(&crawl, "second", Some("gather-commit:2"));
     assert_ne!(archives(&partial), before);
 }
 
