@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dedup::{ReadDocument, SharedInputReport, enter_verdict};
-use crate::detect::TurnAnswer;
+use crate::dedup::{ReadDocument, SharedInputReport};
 use crate::model::{PageLine, Sequence};
 use crate::store::Gzip;
 
 use super::error::BatchError;
+use super::final_decision::FinalDecision;
 use super::json_line::write_line;
 use super::kept_file::{KeptFile, KeptPage};
 use super::output::{BatchOutput, InputPaths, KeptFormat};
@@ -57,15 +57,15 @@ impl InputFiles {
         Ok(ReadFile { path, file, records })
     }
 
-    /// Writes the files of the input: `answers` has a decision on each page that was read, `originals` the URLs of the
+    /// Writes the files of the input: `decisions` has one on each page that was read, `originals` the URLs of the
     /// pages that they name. Counts the outcomes.
     pub fn write(
         &self,
-        answers: &[TurnAnswer],
+        decisions: &[FinalDecision],
         originals: &HashMap<Sequence, String>,
         report: &mut SharedInputReport,
     ) -> Result<(), BatchError> {
-        self.fill(answers, originals, report)?;
+        self.fill(decisions, originals, report)?;
         self.paths.publish()?;
         for what in ["records", "read"] {
             let read = self.paths.temporary(what);
@@ -80,7 +80,7 @@ impl InputFiles {
 
     fn fill(
         &self,
-        answers: &[TurnAnswer],
+        decisions: &[FinalDecision],
         originals: &HashMap<Sequence, String>,
         report: &mut SharedInputReport,
     ) -> Result<(), BatchError> {
@@ -88,21 +88,21 @@ impl InputFiles {
         let failed = BatchError::output(&path);
         let read = BufReader::new(File::open(&path).map_err(&failed)?);
         let (mut kept, mut verdicts) = (KeptFile::create(&self.paths)?, VerdictFile::create(&self.paths)?);
-        let mut answers = answers.iter();
+        let mut decisions = decisions.iter();
         for line in read.lines() {
             let line = line.map_err(&failed)?;
             let ReadLine { mut line, record_id, text, is_page, record_bytes } =
                 serde_json::from_str(&line).map_err(|error| failed(error.into()))?;
             let mut is_kept = false;
-            if is_page && let Some(answer) = answers.next() {
-                if answer.redelivered {
+            if is_page && let Some(decision) = decisions.next() {
+                if decision.is_repeated() {
                     report.repeated += 1;
                     kept.pass(record_bytes)?;
                     continue;
                 }
-                let original = answer.verdict.duplicate_of().and_then(|of| originals.get(&of));
-                enter_verdict(&mut line, answer.verdict, original.map(String::as_str));
-                is_kept = answer.verdict.is_unique();
+                decision.enter(&mut line, originals);
+                is_kept = decision.is_kept();
+                report.revised += u64::from(decision.is_revised());
             }
             match is_kept {
                 true => kept.add(KeptPage { line: &line, record_id: record_id.as_deref(), text, record_bytes })?,

@@ -1,18 +1,20 @@
-//! Takes one input from its records to its files.
+//! Takes one input from its records to its files, and the second look of a manifest to its end.
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 use crate::cluster::{
-    ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, Division, LeasedInput, PageFacts, RunId, Session,
-    all_sent, arrived, decisions_of, finish_input, read_arrivals, send_arrivals, test_point,
+    ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, Division, InputTask, LeasedInput, LookDecisions,
+    PageFacts, RunId, Session, all_sent, arrived, decisions_of, finish_input, finish_look, look_again,
+    number_of_stream, read_arrivals, send_arrivals, test_point,
 };
 use crate::dedup::{InputReader, PageToDecide, ReadDocument, SharedInputReport};
-use crate::detect::TurnAnswer;
+use crate::model::Sequence;
 
 use super::decisions::StreamDecisions;
 use super::error::BatchError;
+use super::final_decision::FinalDecision;
 use super::input_files::InputFiles;
 use super::originals::Originals;
 use super::output::BatchOutput;
@@ -34,9 +36,20 @@ pub(super) struct InputTools {
     pub reader: Arc<InputReader>,
     pub decisions: StreamDecisions,
     pub originals: Arc<Originals>,
+    /// The decisions of the second look that was read last.
+    pub looks: Arc<Mutex<Option<(i32, Arc<LookDecisions>)>>>,
     pub output: BatchOutput,
     pub division: Division,
     pub slots: u16,
+    pub turn_pages: i32,
+}
+
+/// An input whose files are to be written.
+struct FilesToWrite<'a> {
+    input: &'a LeasedInput,
+    name: &'a str,
+    file: i32,
+    look: Option<i32>,
 }
 
 impl InputTools {
@@ -46,26 +59,58 @@ impl InputTools {
     /// [`BatchError::is_lost`] if the input is another run's by now; else the process must end.
     pub async fn work(self, run: RunId, input: LeasedInput) -> Result<(), BatchError> {
         loop {
-            match self.work_once(run, &input).await {
+            let done = match &input.task {
+                InputTask::Write { name, file, look } => {
+                    self.write(run, FilesToWrite { input: &input, name, file: *file, look: *look }).await
+                }
+                InputTask::LookAgain => self.look_again(run, &input).await,
+            };
+            match done {
                 Err(error) if error.is_passing() => {
-                    tracing::warn!(input = input.name, "the input is read again: {error}");
+                    tracing::warn!(input = input.number, "an input is begun again: {error}");
                 }
                 result => return result,
             }
         }
     }
 
-    async fn work_once(&self, run: RunId, input: &LeasedInput) -> Result<(), BatchError> {
+    /// Looks at a manifest once more, and has inputs written again.
+    async fn look_again(&self, run: RunId, input: &LeasedInput) -> Result<(), BatchError> {
+        let mut session = self.session().await?;
+        let look = look_again(&mut session, input, self.turn_pages).await?;
+        test_point("looked");
+        let again: Vec<i32> = look.streams.iter().map(|stream| number_of_stream(*stream)).collect();
+        finish_look(&mut session, run, input, look.arrivals, &again).await?;
+        Ok(())
+    }
+
+    /// Returns the decisions of a second look.
+    async fn decisions_of_look(&self, session: &Session, look: i32) -> Result<Arc<LookDecisions>, ClusterError> {
+        // Who comes next waits and finds it read.
+        let mut last = self.looks.lock().await;
+        if let Some((number, decisions)) = &*last
+            && *number == look
+        {
+            return Ok(Arc::clone(decisions));
+        }
+        let decisions = Arc::new(LookDecisions::read(session, look).await?);
+        *last = Some((look, Arc::clone(&decisions)));
+        Ok(decisions)
+    }
+
+    /// Reads an input, waits until its pages are decided, and writes its files.
+    async fn write(&self, run: RunId, files: FilesToWrite<'_>) -> Result<(), BatchError> {
+        let FilesToWrite { input, name, file, look } = files;
         let mut session = self.session().await?;
         let mut decided = self.decisions.begin(input.stream());
-        let files = Arc::new(InputFiles::new(&self.output, input.number));
-        let (mut report, sent, is_known) = self.send(&mut session, input, &files).await?;
+        let files = Arc::new(InputFiles::new(&self.output, file));
+        let (mut report, sent, is_known) = self.send(&mut session, (input, name), &files).await?;
         test_point("arrival");
         all_sent(&mut session, run, input, sent).await?;
         test_point("sent");
         if is_known {
             // Some of its pages may have been decided before this process kept their decisions.
-            self.decisions.enter(&decisions_of(&session, input.stream(), input.first_turn).await?);
+            self.decisions.enter(&decisions_of(&session, input.stream(), input.first_turn, sent).await?);
         }
         if decided.wait_for(|decided| *decided >= sent).await.is_err() {
             return Err(ClusterError::RunLost(run.0).into());
@@ -73,11 +118,16 @@ impl InputTools {
         test_point("decided");
         let answers = self.decisions.take(input.stream());
         let mut session = self.session().await?;
-        let named = answers.iter().filter_map(|answer: &TurnAnswer| answer.verdict.duplicate_of());
-        let originals = self.originals.find(&session, named.collect::<std::collections::BTreeSet<_>>()).await?;
+        let look = match look {
+            Some(look) => self.decisions_of_look(&session, look).await?,
+            None => Arc::default(),
+        };
+        let decisions: Vec<FinalDecision> = answers.iter().map(|answer| FinalDecision::new(*answer, &look)).collect();
+        let named: std::collections::BTreeSet<Sequence> = decisions.iter().flat_map(FinalDecision::named).collect();
+        let originals = self.originals.find(&session, named).await?;
         report.pages = answers.iter().filter(|answer| !answer.redelivered).count() as u64;
         let written = tokio::task::spawn_blocking(move || {
-            files.write(&answers, &originals, &mut report)?;
+            files.write(&decisions, &originals, &mut report)?;
             Ok::<_, BatchError>(report)
         });
         let report = match written.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())) {
@@ -102,12 +152,12 @@ impl InputTools {
     async fn send(
         &self,
         session: &mut Session,
-        input: &LeasedInput,
+        (input, name): (&LeasedInput, &str),
         files: &Arc<InputFiles>,
     ) -> Result<(SharedInputReport, i64, bool), BatchError> {
         let (documents, mut read) = mpsc::channel(WAITING);
-        let (reader, name, files) = (Arc::clone(&self.reader), input.name.clone(), Arc::clone(files));
-        let reading = tokio::task::spawn_blocking(move || read_all(&reader, &name, &files, &documents));
+        let (reader, input_name, files) = (Arc::clone(&self.reader), name.to_owned(), Arc::clone(files));
+        let reading = tokio::task::spawn_blocking(move || read_all(&reader, &input_name, &files, &documents));
         let there = arrived(session, input.stream()).await?;
         let chunk_pages = if self.division == Division::ByHosts { CHUNK_BY_HOSTS } else { CHUNK };
         let (mut next, mut pages) = (0, Vec::new());
@@ -120,7 +170,7 @@ impl InputTools {
                 let chunk = self.division.chunk(self.slots, input.stream(), next, std::mem::take(&mut pages))?;
                 next += i64::from(count);
                 if next <= there {
-                    expect_same(session, &chunk, &input.name).await?;
+                    expect_same(session, &chunk, name).await?;
                 } else {
                     send_arrivals(session, &chunk).await?;
                     test_point("chunk");
@@ -131,7 +181,7 @@ impl InputTools {
             }
         }
         if next < there {
-            return Err(BatchError::OtherInput(input.name.clone()));
+            return Err(BatchError::OtherInput(name.to_owned()));
         }
         let report = reading.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
         Ok((report, next, there > 0))

@@ -10,11 +10,14 @@
 //! worker writes the files of that input, each under a temporary name that is changed at the end, and marks the input as
 //! done. An input of a dead worker is leased again, and gives the same bytes.
 //!
+//! When all inputs of a manifest are done, one worker takes the second look. Inputs with pages that are decided otherwise
+//! by then are read and written again.
+//!
 //! | file | question |
 //! |---|---|
 //! | `worker` | Which inputs does a process work on, and when is it done? |
-//! | `input_work` | How does an input get from its records to its files? |
-//! | `decisions` | What was decided on the arrivals of the inputs? |
+//! | `input_work` | How does an input get from its records to its files, and a manifest to its second look? |
+//! | `decisions`, `final_decision` | What was decided on the arrivals of the inputs, and what counts after the second look? |
 //! | `originals` | Which page does a duplicate repeat? |
 //! | `input_files` | What is written of an input, and when? |
 //! | `kept_file`, `verdict_file` | In which formats? |
@@ -24,6 +27,7 @@
 
 mod decisions;
 mod error;
+mod final_decision;
 mod input_files;
 mod input_work;
 mod json_line;

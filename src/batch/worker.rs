@@ -77,9 +77,11 @@ impl BatchWorker {
     pub async fn start(settings: BatchSettings) -> Result<Self, BatchError> {
         let BatchSettings { connector, crawl, runner, reader, names, flags, output } = settings;
         let mut session = CrawlSession::new(connector.clone(), crawl.plan.name.clone(), PATIENCE);
-        register_inputs(session.open().await?, &names, &flags).await?;
-        let (decisions, slots) = (StreamDecisions::default(), crawl.plan.slots.get());
         let division = Division::of_dedup(&runner.options);
+        // Where each slot settles its own pages, none is decided again.
+        let has_look = division == Division::ByPages;
+        register_inputs(session.open().await?, &names, &flags, has_look).await?;
+        let (decisions, slots) = (StreamDecisions::default(), crawl.plan.slots.get());
         let (order, observer) = (ArrivalOrder::OfManifests, Some(decisions.observer()));
         let runner = TurnRunner::start_with(connector.clone(), &crawl, runner, order, observer).await?;
         let tools = InputTools {
@@ -88,9 +90,11 @@ impl BatchWorker {
             reader: Arc::new(reader),
             decisions,
             originals: Arc::new(Originals::default()),
+            looks: Arc::default(),
             output,
             division,
             slots,
+            turn_pages: crawl.plan.turn_pages,
         };
         Ok(Self { tools, runner, session, names, work: JoinSet::new(), under_way: Vec::new(), run: None })
     }

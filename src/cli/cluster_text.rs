@@ -33,6 +33,13 @@ pub(super) fn text(status: &ClusterStatus) -> String {
         let (done, all) = (thousands(number(status.inputs_done)), counted(number(status.inputs), "input", "inputs"));
         let _ = writeln!(text, "{done} of {all} done");
     }
+    if status.is_looking_again {
+        text.push_str("the second look at a manifest is under way\n");
+    }
+    if status.inputs_again > 0 {
+        let again = counted(number(status.inputs_again), "input is", "inputs are");
+        let _ = writeln!(text, "{again} to be written again, after the second look");
+    }
     text.push_str(&runs(status));
     text.push_str(&alarms(status));
     text
@@ -103,6 +110,8 @@ mod tests {
             runs: vec![run],
             inputs: 20,
             inputs_done: 3,
+            inputs_again: 0,
+            is_looking_again: false,
         };
         let told = text(&status);
         assert_eq!(
@@ -114,6 +123,11 @@ mod tests {
              1 worker, 62 of 64 slots held\n  run 3 on db1:77: version 0.1.0, 62 slots, 2 inputs, judge\n\
              warning: slots 4, 9 have had no owner for 1 min 15 s: no verdict can be given until a worker joins\n"
         );
+        (status.inputs_again, status.is_looking_again) = (2, true);
+        let told = text(&status);
+        let expected = "done\nthe second look at a manifest is under way\n\
+                        2 inputs are to be written again, after the second look\n1 worker";
+        assert!(told.contains(expected), "{told}");
         status.slots_without_owner = (0..12).collect();
         assert!(text(&status).contains("slots 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2 others have had no owner"));
     }

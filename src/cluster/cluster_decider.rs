@@ -11,8 +11,8 @@ use super::lease::RunId;
 use super::named_page::{judged_page, named_page};
 use super::open_pages::{OpenPages, fetched_again, is_same_content};
 use super::page_grants::{grant_pages, return_pages};
-use super::question::Question;
-use super::revisions::{DoubtfulPage, Rounds, displaced_name, last_suspects};
+use super::question::{Asked, Question};
+use super::revisions::{DoubtfulPage, Rounds, last_suspects, renewal_name};
 use super::run_status::PageDecision;
 use super::test_point::{completes_changed_pages, test_point};
 use super::turn_runner::PageSubmitter;
@@ -215,13 +215,14 @@ impl SharedDecider for ClusterDecider {
             NextStep::End => SharedStep::End,
             NextStep::Revise(_) => SharedStep::Revise,
             NextStep::Ask(from) => {
-                self.ask(Question::Suspects { from })?;
+                let asked = Asked { from, settled: Sequence(0) };
+                self.ask(Question::Suspects(asked))?;
                 test_point("suspects");
                 let suspects = runtime.block_on(async {
                     let found = last_suspects(self.session.open().await?).await;
                     self.session.after(found)
                 })?;
-                self.ask(Question::Revisions { from, suspects })?;
+                self.ask(Question::Revisions(asked, suspects))?;
                 test_point("questions");
                 // What was found is in the turns.
                 SharedStep::Wait
@@ -241,7 +242,7 @@ impl SharedDecider for ClusterDecider {
         let revision = |DoubtfulPage { number, page, verdict, is_displaced }: DoubtfulPage| {
             let ArrivingPage { input, facts: PageFacts { url, fetched, links }, .. } = page;
             let displaced = is_displaced.then(|| {
-                let input = PageInput { page: displaced_name(input.page), renews: Some(number), ..input };
+                let input = PageInput { page: renewal_name(input.page), renews: Some(number), ..input };
                 Box::new(SharedPage { input, url: url.clone(), fetched_at: fetched, links })
             });
             SharedRevision { page: number, url, verdict, displaced }

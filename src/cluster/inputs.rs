@@ -2,6 +2,9 @@
 //!
 //! The pages of an input are arrivals of a *stream*, which is a run with a negative number. They are the same whoever
 //! reads the input, so two workers that send them do no harm, and an input of a dead run is read again by another one.
+//!
+//! Behind the inputs of a manifest comes its *second look*, which is leased as they are when all before it are done. It
+//! has the inputs done again in which it has found other decisions.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +22,30 @@ pub type ManifestFlags = BTreeMap<String, String>;
 /// An input that a run works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeasedInput {
-    /// Its number, over all manifests of the crawl.
+    /// Its place in the order of inputs and second looks, over all manifests of the crawl.
     pub number: i32,
-    /// Its name, as the manifest gives it.
-    pub name: String,
+    /// What is to be done.
+    pub task: InputTask,
     /// How often it was leased.
     pub fence: i64,
-    /// Turns before this one have none of its pages.
+    /// Turns before this one have none of its pages. Of a second look: its first turn.
     pub first_turn: i64,
+}
+
+/// What is to be done with an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputTask {
+    /// To write the files of an input.
+    Write {
+        /// Its name, as the manifest gives it.
+        name: String,
+        /// Its number among the inputs.
+        file: i32,
+        /// The second look whose decisions the files have.
+        look: Option<i32>,
+    },
+    /// To look at the decisions of the manifest once more.
+    LookAgain,
 }
 
 impl LeasedInput {
@@ -41,15 +60,21 @@ pub(super) fn stream_of(number: i32) -> RunId {
     RunId(-1 - number)
 }
 
-/// Enters the inputs of a manifest, in order. Those that are there already stay as they are; the new ones are a manifest
-/// of their own.
+/// Returns the number of the input whose stream this is.
+pub fn number_of_stream(stream: RunId) -> i32 {
+    -1 - stream.0
+}
+
+/// Enters the inputs of a manifest, in order, and its second look if it has one. Those that are there already stay as they
+/// are; the new ones are a manifest of their own.
 ///
 /// # Errors
-/// [`Refusal::OtherFlag`] if some of them are not done, and entered by a worker with other flags.
+/// [`Refusal::OtherFlag`] if some inputs of the crawl are not done, and entered by a worker with other flags.
 pub async fn register_inputs(
     session: &mut Session,
     names: &[String],
     flags: &ManifestFlags,
+    has_look: bool,
 ) -> Result<(), ClusterError> {
     let doing = ClusterError::query("enter the inputs of the manifest");
     let transaction = session.begin().await?;
@@ -58,9 +83,10 @@ pub async fn register_inputs(
     let entered = transaction
         .sql()
         .execute(
-            "INSERT INTO input (number, manifest, name) \
+            "INSERT INTO input (number, manifest, name, file) \
              SELECT (SELECT count(*) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int, \
-                    (SELECT coalesce(max(manifest), -1) FROM input) + 1, name \
+                    (SELECT coalesce(max(manifest), -1) FROM input) + 1, name, \
+                    (SELECT count(file) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int \
              FROM unnest($1::text[]) WITH ORDINALITY AS given (name, place) \
              WHERE NOT EXISTS (SELECT FROM input WHERE input.name = given.name)",
             &[&names],
@@ -72,9 +98,14 @@ pub async fn register_inputs(
         let text = serde_json::to_string(flags).map_err(|error| ClusterError::Damaged(error.to_string()))?;
         transaction.sql().execute(statement, &[&text]).await.map_err(&doing)?;
     }
+    if entered > 0 && has_look {
+        let statement = "INSERT INTO input (number, manifest) SELECT count(*)::int, max(manifest) FROM input";
+        transaction.sql().execute(statement, &[]).await.map_err(&doing)?;
+    }
+    // This worker may be given any input that is not done.
     let statement = "SELECT flags::text FROM manifest WHERE number IN \
-                     (SELECT manifest FROM input WHERE name = ANY($1) AND NOT is_done) ORDER BY number";
-    for row in transaction.sql().query(statement, &[&names]).await.map_err(&doing)? {
+                     (SELECT manifest FROM input WHERE NOT is_done) ORDER BY number";
+    for row in transaction.sql().query(statement, &[]).await.map_err(&doing)? {
         let text: &str = row.try_get(0).map_err(&doing)?;
         let there = serde_json::from_str(text)
             .map_err(|error| ClusterError::Damaged(format!("the flags of a manifest: {error}")))?;
@@ -108,24 +139,27 @@ pub async fn lease_input(
             "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
                            WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp() \
                                                 OR (owner = $1 AND number <> ALL ($2))) \
+                             AND (input.name IS NOT NULL OR NOT EXISTS \
+                                  (SELECT FROM input AS before WHERE before.number < input.number AND NOT before.is_done)) \
                            ORDER BY number LIMIT 1 FOR UPDATE OF input SKIP LOCKED) \
              UPDATE input SET owner = $1, fence = fence + 1, \
                     first_turn = CASE fence WHEN 0 THEN (SELECT turn + 1 FROM crawl) ELSE first_turn END \
              FROM free WHERE input.number = free.number \
                AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \
-             RETURNING input.number, name, fence, first_turn",
+             RETURNING input.number, name, file, look, fence, first_turn",
             &[&run.0, &under_way],
         )
         .await
         .map_err(&doing)?;
     transaction.commit().await?;
     let leased = |row: &Row| -> Result<LeasedInput, tokio_postgres::Error> {
-        Ok(LeasedInput {
-            number: row.try_get(0)?,
-            name: row.try_get(1)?,
-            fence: row.try_get(2)?,
-            first_turn: row.try_get(3)?,
-        })
+        let (name, file): (Option<String>, Option<i32>) = (row.try_get(1)?, row.try_get(2)?);
+        let look = row.try_get(3)?;
+        let task = match name.zip(file) {
+            Some((name, file)) => InputTask::Write { name, file, look },
+            None => InputTask::LookAgain,
+        };
+        Ok(LeasedInput { number: row.try_get(0)?, task, fence: row.try_get(4)?, first_turn: row.try_get(5)? })
     };
     row.as_ref().map(leased).transpose().map_err(doing)
 }
@@ -176,7 +210,32 @@ pub async fn finish_input(
     transaction.commit().await
 }
 
-/// Returns how many inputs are not done.
+/// Marks a second look as done, with its number of arrivals, and has these inputs done again.
+///
+/// # Errors
+/// [`ClusterError::RunLost`] if the look is another run's by now.
+pub async fn finish_look(
+    session: &mut Session,
+    run: RunId,
+    input: &LeasedInput,
+    records: i64,
+    again: &[i32],
+) -> Result<(), ClusterError> {
+    let statement = "UPDATE input SET is_done = true, records = $4 WHERE number = $1 AND owner = $2 AND fence = $3 \
+                     AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
+    let doing = ClusterError::query("mark a second look as done");
+    let transaction = session.begin().await?;
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&input.number, &run.0, &input.fence, &records];
+    let changed = transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+    if changed == 0 {
+        return Err(ClusterError::RunLost(run.0));
+    }
+    let statement = "UPDATE input SET is_done = false, owner = NULL, look = $1 WHERE number = ANY($2)";
+    transaction.sql().execute(statement, &[&input.number, &again]).await.map_err(doing)?;
+    transaction.commit().await
+}
+
+/// Returns how many inputs and second looks are not done.
 pub async fn inputs_left(session: &Session) -> Result<i64, ClusterError> {
     let doing = ClusterError::query("count the inputs that are left");
     let statement = "SELECT count(*) FROM input WHERE NOT is_done";

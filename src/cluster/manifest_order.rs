@@ -1,12 +1,13 @@
 //! The order of `dedup`: turns take the pages of the inputs in the order of their numbers, and are full.
 //!
 //! So the verdicts depend neither on the number of workers nor on how fast they are. Only the last turn of a manifest may
-//! be shorter.
+//! be shorter. Behind a manifest may come its second look, of which each chunk is a turn.
 
 use super::connection::Session;
 use super::error::ClusterError;
 use super::inputs::stream_of;
 use super::judge::Judge;
+use super::lease::RunId;
 use super::turn_log::ArrivalRange;
 
 /// Inputs that are looked at for one turn. Twice as many if these are not enough, and so on.
@@ -17,6 +18,8 @@ const INPUTS: i64 = 256;
 struct InputStream {
     number: i32,
     manifest: i32,
+    /// Whether it is the second look of the manifest.
+    is_look: bool,
     /// Arrivals so far.
     sent: i64,
     /// Whether these are all.
@@ -28,6 +31,8 @@ struct InputStream {
 enum NextTurn {
     /// These arrivals.
     Ready(Vec<ArrivalRange>),
+    /// The next chunk of this second look.
+    OfLook(i32),
     /// Some of its pages have not arrived.
     Waiting,
     /// These, unless there are more inputs.
@@ -47,6 +52,10 @@ pub(super) async fn next_in_manifest(
         let are_all = (inputs.len() as i64) < most;
         match next_of(&inputs, |number| judge.judged(stream_of(number)), pages) {
             NextTurn::Ready(ranges) => return Ok(ranges),
+            NextTurn::OfLook(number) => {
+                let stream = stream_of(number);
+                return Ok(chunk_at(session, stream, judge.judged(stream)).await?.into_iter().collect());
+            }
             NextTurn::Waiting => return Ok(Vec::new()),
             NextTurn::Short(ranges) if are_all => return Ok(ranges),
             NextTurn::Short(_) => most *= 2,
@@ -56,17 +65,18 @@ pub(super) async fn next_in_manifest(
 
 async fn inputs_from(session: &Session, from: i32, most: i64) -> Result<Vec<InputStream>, ClusterError> {
     let doing = ClusterError::query("look for the next pages of the manifest");
-    let statement = "SELECT number, manifest, records, \
+    let statement = "SELECT number, manifest, records, name IS NULL, \
                             coalesce((SELECT first + n FROM arrival WHERE run = -1 - number \
                                       ORDER BY first DESC LIMIT 1), 0) \
                      FROM input WHERE number >= $1 ORDER BY number LIMIT $2";
     let rows = session.client().query(statement, &[&from, &most]).await.map_err(&doing)?;
     let mut inputs = Vec::new();
     for row in &rows {
-        let (sent, records): (i64, Option<i64>) = (row.try_get(3).map_err(&doing)?, row.try_get(2).map_err(&doing)?);
+        let (sent, records): (i64, Option<i64>) = (row.try_get(4).map_err(&doing)?, row.try_get(2).map_err(&doing)?);
         inputs.push(InputStream {
             number: row.try_get(0).map_err(&doing)?,
             manifest: row.try_get(1).map_err(&doing)?,
+            is_look: row.try_get(3).map_err(&doing)?,
             sent,
             is_complete: records == Some(sent),
         });
@@ -74,14 +84,26 @@ async fn inputs_from(session: &Session, from: i32, most: i64) -> Result<Vec<Inpu
     Ok(inputs)
 }
 
+/// Returns the chunk of arrivals that begins here.
+async fn chunk_at(session: &Session, run: RunId, first: i64) -> Result<Option<ArrivalRange>, ClusterError> {
+    let doing = ClusterError::query("look for the next turn of a second look");
+    let statement = "SELECT n FROM arrival WHERE run = $1 AND first = $2";
+    let row = session.client().query_opt(statement, &[&run.0, &first]).await.map_err(&doing)?;
+    let count = row.map(|row| row.try_get(0)).transpose().map_err(doing)?;
+    Ok(count.map(|count| ArrivalRange { run, first, count }))
+}
+
 fn next_of(inputs: &[InputStream], judged: impl Fn(i32) -> i64, pages: i32) -> NextTurn {
     let (mut ranges, mut left, mut manifest) = (Vec::new(), pages, None);
     for input in inputs {
-        if manifest.is_some_and(|manifest| manifest != input.manifest) {
+        if manifest.is_some_and(|manifest| manifest != input.manifest || input.is_look) {
             // The last turn of a manifest.
             return NextTurn::Ready(ranges);
         }
         let first = judged(input.number);
+        if input.is_look && first < input.sent {
+            return NextTurn::OfLook(input.number);
+        }
         let count = i32::try_from(input.sent - first).unwrap_or(i32::MAX).min(left);
         if count > 0 {
             ranges.push(ArrivalRange { run: stream_of(input.number), first, count });
@@ -105,7 +127,13 @@ mod tests {
     fn inputs(sent: &[(i32, i64, bool)]) -> Vec<InputStream> {
         (0..)
             .zip(sent)
-            .map(|(number, &(manifest, sent, is_complete))| InputStream { number, manifest, sent, is_complete })
+            .map(|(number, &(manifest, sent, is_complete))| InputStream {
+                number,
+                manifest,
+                is_look: false,
+                sent,
+                is_complete,
+            })
             .collect()
     }
 
@@ -132,6 +160,19 @@ mod tests {
         assert_eq!(next(&[(0, 0, true), (1, 5, true)], &[0]), [(1, 0, 5)]);
         assert_eq!(next(&[(0, 10, true)], &[10]), []);
         assert_eq!(next(&[], &[]), []);
+        // A second look waits for its manifest, its turns are its chunks, and the next manifest waits for it.
+        let with_look = |first: (i64, bool), look: (i64, bool), judged: [i64; 2]| {
+            let mut all = inputs(&[(0, first.0, first.1), (0, look.0, look.1), (1, 500, true)]);
+            all[1].is_look = true;
+            next_of(&all, |number| judged.get(number as usize).copied().unwrap_or(0), 64)
+        };
+        let range = |number, first, count| ArrivalRange { run: stream_of(number), first, count };
+        assert_eq!(with_look((10, true), (0, false), [0, 0]), NextTurn::Ready(vec![range(0, 0, 10)]));
+        assert_eq!(with_look((10, false), (1, false), [10, 0]), NextTurn::Waiting);
+        assert_eq!(with_look((10, true), (0, false), [10, 0]), NextTurn::Waiting);
+        assert_eq!(with_look((10, true), (1, false), [10, 0]), NextTurn::OfLook(1));
+        assert_eq!(with_look((10, true), (1, false), [10, 1]), NextTurn::Waiting);
+        assert_eq!(with_look((10, true), (2, true), [10, 2]), NextTurn::Ready(vec![range(2, 0, 64)]));
         // Behind the last input that was looked at there may be more of the manifest.
         assert!(matches!(next_of(&inputs(&[(0, 10, true), (0, 0, true)]), |_| 0, 64), NextTurn::Short(_)));
     }

@@ -29,6 +29,7 @@
 //! | `decision_times` | How long do pages wait for their verdicts? |
 //! | `replay`, `verify`, `verify_archives`, `sample`, `logged_lines` | Would one process have decided the same, is each page in an archive, and what does the log tell of it? |
 //! | `inputs`, `manifest_order` | How do workers share the files of `dedup`, and in which order are these judged? |
+//! | `question`, `questions`, `revisions`, `second_look` | What is decided again at the end of a crawl, and of a manifest? |
 //! | `host_rests` | Until when must a host not be asked, whoever asks it next? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
@@ -90,6 +91,7 @@ mod run_status;
 mod sample;
 mod schema;
 mod sealed;
+mod second_look;
 mod server_check;
 mod session;
 mod session_watch;
@@ -126,7 +128,8 @@ pub use error::ClusterError;
 pub use gather::{GatherProgress, Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
 pub use inputs::{
-    LeasedInput, ManifestFlags, all_sent, finish_input, input_reports, inputs_left, lease_input, register_inputs,
+    InputTask, LeasedInput, ManifestFlags, all_sent, finish_input, finish_look, input_reports, inputs_left,
+    lease_input, number_of_stream, register_inputs,
 };
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
@@ -134,12 +137,13 @@ pub use logged_lines::{LoggedLine, logged_lines};
 pub use moving::{Moved, begin_move, move_in};
 pub use named_page::{NamedPage, named_page};
 pub use page_grants::{grant_pages, return_pages};
-pub use question::{Found, Question};
+pub use question::{Asked, Found, Question};
 pub use refusal::Refusal;
 pub use replay::{Replay, ReplayOptions, replay};
 pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};
 pub use sample::Sample;
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, MOVED, drop_crawl, init, open, resume, stop};
+pub use second_look::{LookDecisions, SecondLook, look_again};
 pub use server_check::{ServerFacts, connect_checked};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;

@@ -4,6 +4,7 @@ use super::arrivals::find_arrival;
 use super::arriving::{Arriving, ArrivingPage, PageFacts, arrivals_in};
 use super::connection::Session;
 use super::error::ClusterError;
+use super::lease::RunId;
 use super::sealed::open_sealed;
 use super::turn_body::TurnVerdicts;
 use crate::model::{PageId, Sequence, Verdict};
@@ -32,6 +33,21 @@ pub(super) async fn judged_page(
     session: &Session,
     page: Sequence,
 ) -> Result<Option<(ArrivingPage, Verdict)>, ClusterError> {
+    let found = judged_arrival(session, page).await?;
+    Ok(found.map(|JudgedArrival { page, verdict, .. }| (page, verdict)))
+}
+
+/// A judged page as it arrived.
+#[derive(Clone, Debug)]
+pub(super) struct JudgedArrival {
+    /// Who has sent it.
+    pub run: RunId,
+    pub page: ArrivingPage,
+    pub verdict: Verdict,
+}
+
+/// As [`judged_page`]: says who has sent it, too.
+pub(super) async fn judged_arrival(session: &Session, page: Sequence) -> Result<Option<JudgedArrival>, ClusterError> {
     let doing = ClusterError::query("look up a judged page");
     // Of turns with the same first page, all but the last one are without pages.
     let statement =
@@ -52,7 +68,7 @@ pub(super) async fn judged_page(
         let arrival = range.first + place as i64;
         let (part, place) = find_arrival(session, range.run, arrival).await?.ok_or_else(missing)?;
         return match arrivals_in(&part.body)?.into_iter().nth(place) {
-            Some(Arriving::Page(found)) => Ok(Some((*found, verdict))),
+            Some(Arriving::Page(page)) => Ok(Some(JudgedArrival { run: range.run, page: *page, verdict })),
             _ => Err(missing()),
         };
     }

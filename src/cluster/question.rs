@@ -5,21 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::detect::{Outranking, SecondLook};
 use crate::model::Sequence;
 
+/// Which decisions a question is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The first page that the question before was not about. Earlier ones count if the page that they name was withdrawn.
+    pub from: Sequence,
+    /// The decisions on pages below this one stand.
+    pub settled: Sequence,
+}
+
 /// A question to all pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
-    /// Which near-duplicates are unlike the page that they name? Earlier ones than `from` count if that page was withdrawn.
-    Suspects {
-        /// Pages that the question before was about.
-        from: Sequence,
-    },
-    /// Which pages are to be decided again?
-    Revisions {
-        /// As of the question for suspects.
-        from: Sequence,
-        /// What the question for suspects has found.
-        suspects: Vec<Sequence>,
-    },
+    /// Which near-duplicates are unlike the page that they name?
+    Suspects(Asked),
+    /// Which pages are to be decided again, given what the question for suspects has found?
+    Revisions(Asked, Vec<Sequence>),
 }
 
 /// What a piece says to a question.

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use super::computing::computing;
 use super::connection::Session;
 use super::error::ClusterError;
-use super::question::{Found, Question, QuestionReply};
+use super::question::{Asked, Found, Question, QuestionReply};
 use super::turn_arrivals::arriving_of;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
-use super::turn_log::turns_behind;
+use super::turn_log::{turn_before, turns_behind};
 use crate::detect::{DecidedPage, Decider, DetectError, InMemory, Learnt, Piece, best_outranking, outdated};
 use crate::model::{Sequence, Verdict};
 
@@ -32,11 +32,13 @@ pub(super) async fn reply_to(
     let mut replies = Vec::new();
     for question in questions {
         replies.push(match question {
-            Question::Suspects { from } => QuestionReply::Suspects(suspects(session, piece, learnt, *from).await?),
-            Question::Revisions { from, suspects } => {
+            Question::Suspects(asked) => QuestionReply::Suspects(suspects(session, piece, learnt, *asked).await?),
+            Question::Revisions(asked, suspects) => {
                 let pages = decided_pages(session, suspects).await?;
                 let looks = computing(|| piece.look_again(&pages, learnt))?;
-                QuestionReply::Revisions(looks, piece.outranking(*from, learnt))
+                let mut outranking = piece.outranking(asked.from, learnt);
+                outranking.retain(|duplicate| duplicate.of >= asked.settled);
+                QuestionReply::Revisions(looks, outranking)
             }
         });
     }
@@ -48,14 +50,14 @@ pub(super) fn settle(questions: &[Question], replies: &[Vec<QuestionReply>], lea
     let settled = |(place, question): (usize, &Question)| {
         let of_pieces = replies.iter().filter_map(|piece| piece.get(place));
         match question {
-            Question::Suspects { .. } => {
+            Question::Suspects(_) => {
                 let named = of_pieces.flat_map(|reply| match reply {
                     QuestionReply::Suspects(suspects) => &suspects[..],
                     QuestionReply::Revisions(..) => &[],
                 });
                 Found::Suspects(named.copied().collect::<BTreeSet<_>>().into_iter().collect())
             }
-            Question::Revisions { suspects, .. } => {
+            Question::Revisions(asked, suspects) => {
                 let (mut looks, mut named) = (Vec::new(), Vec::new());
                 for reply in of_pieces {
                     if let QuestionReply::Revisions(piece_looks, outranking) = reply {
@@ -63,7 +65,7 @@ pub(super) fn settle(questions: &[Question], replies: &[Vec<QuestionReply>], lea
                         named.extend_from_slice(outranking);
                     }
                 }
-                revisions(learnt.displaced(), outdated(suspects, &looks), best_outranking(named))
+                revisions(*asked, learnt.displaced(), outdated(suspects, &looks), best_outranking(named))
             }
         }
     };
@@ -75,38 +77,46 @@ pub(super) fn of_one_process(
     decider: &mut Decider<InMemory>,
     question: &Question,
 ) -> Result<Option<Found>, DetectError> {
-    let Question::Revisions { from, .. } = *question else { return Ok(None) };
-    Ok(Some(revisions(decider.displaced(), decider.outdated_duplicates(from)?, decider.outranking(from))))
+    let Question::Revisions(asked, _) = *question else { return Ok(None) };
+    let (outdated, mut outranking) = (decider.outdated_duplicates(asked.from)?, decider.outranking(asked.from));
+    outranking.retain(|page| {
+        let of = decider.verdict(*page).and_then(|verdict| verdict.duplicate_of());
+        of.is_some_and(|of| of >= asked.settled)
+    });
+    Ok(Some(revisions(asked, decider.displaced(), outdated, outranking)))
 }
 
-fn revisions(displaced: Vec<Sequence>, outdated: Vec<Sequence>, outranking: Vec<Sequence>) -> Found {
+fn revisions(asked: Asked, displaced: Vec<Sequence>, outdated: Vec<Sequence>, outranking: Vec<Sequence>) -> Found {
     if !displaced.is_empty() {
         return Found::Displaced(displaced);
     }
-    Found::Revisions(outdated.into_iter().chain(outranking).collect::<BTreeSet<_>>().into_iter().collect())
+    let found: BTreeSet<Sequence> = outdated.into_iter().chain(outranking).collect();
+    Found::Revisions(found.into_iter().filter(|page| *page >= asked.settled).collect())
 }
 
 /// Returns near-duplicates that name a page of the piece and are unlike it by now.
 ///
-/// Cost: a read of all turns, and of the arrivals of those that have such duplicates.
+/// Cost: a read of the turns that may have such duplicates, and of the arrivals of those that have some.
 async fn suspects(
     session: &Session,
     piece: &mut Piece<InMemory>,
     learnt: &Learnt,
-    from: Sequence,
+    asked: Asked,
 ) -> Result<Vec<Sequence>, ClusterError> {
     let mut suspects = Vec::new();
-    let Some(suspicion) = piece.suspicion(from, learnt).filter(|_| learnt.displaced().is_empty()) else {
+    let Some(suspicion) = piece.suspicion(asked.from, learnt).filter(|_| learnt.displaced().is_empty()) else {
         return Ok(suspects);
     };
-    let mut last = 0;
+    let mut last = turn_before(session, suspicion.first().max(asked.settled)).await?;
     loop {
         let turns = turns_behind(session, last, AT_ONCE).await?;
         let Some(turn) = turns.last() else { return Ok(suspects) };
         last = turn.number;
         for row in &turns {
             let is_due = |page: Sequence, verdict: &Verdict| {
-                suspicion.concerns(page, verdict) && verdict.duplicate_of().is_some_and(|of| piece.has(of))
+                page >= asked.settled
+                    && suspicion.concerns(page, verdict)
+                    && verdict.duplicate_of().is_some_and(|of| piece.has(of))
             };
             let pages = pages_of(session, &row.body, is_due).await?;
             for (number, page) in pages {
@@ -118,9 +128,10 @@ async fn suspects(
     }
 }
 
-/// Reads these decided pages.
+/// Reads these decided pages, which are given ascending.
 async fn decided_pages(session: &Session, wanted: &[Sequence]) -> Result<Vec<DecidedPage>, ClusterError> {
-    let (mut found, mut last) = (std::collections::BTreeMap::new(), 0);
+    let first = wanted.first().copied().unwrap_or_default();
+    let (mut found, mut last) = (std::collections::BTreeMap::new(), turn_before(session, first).await?);
     while found.len() < wanted.len() {
         let turns = turns_behind(session, last, AT_ONCE).await?;
         let Some(turn) = turns.last() else { break };

@@ -94,7 +94,7 @@ pub(super) async fn replay_with(
             arrivals.turn.is_unsettled = turn.is_unsettled;
             for (question, found_then) in arrivals.questions.iter().zip(&found) {
                 let known = (replayed.pages, replayed.withdrawn);
-                if matches!(question, Question::Suspects { .. }) {
+                if matches!(question, Question::Suspects(_)) {
                     suspects_as_of = Some(known);
                 }
                 // What was decided since the question for suspects may have changed who they are.

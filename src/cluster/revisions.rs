@@ -48,7 +48,7 @@ impl Rounds {
                 for found in TurnVerdicts::read(&row.body)?.found() {
                     let Found::Displaced(pages) = found else { continue };
                     for page in pages {
-                        let name = judged_page(session, *page).await?.map(|(page, _)| displaced_name(page.input.page));
+                        let name = judged_page(session, *page).await?.map(|(page, _)| renewal_name(page.input.page));
                         rounds.done.extend(name.filter(|name| completed.contains(name)));
                     }
                 }
@@ -86,7 +86,7 @@ impl Rounds {
             let (page, verdict) = judged_page(session, number).await?.ok_or_else(missing)?;
             let canonical = CanonicalUrl::from_canonical(&page.facts.url)
                 .map_err(|error| ClusterError::Damaged(format!("'{}' was decided: {error}", page.facts.url)))?;
-            let is_done = is_displaced && !self.done.insert(displaced_name(page.input.page));
+            let is_done = is_displaced && !self.done.insert(renewal_name(page.input.page));
             if own.has(own.map().slot_of(&canonical)) && !is_done {
                 pages.push(DoubtfulPage { number, page, verdict, is_displaced });
             }
@@ -117,7 +117,7 @@ pub(super) async fn last_suspects(session: &Session) -> Result<Vec<Sequence>, Cl
     Ok(Vec::new())
 }
 
-/// Returns the name by which a displaced page is decided again.
-pub(super) fn displaced_name(page: PageId) -> PageId {
+/// Returns the name by which a page is decided again as it is.
+pub(super) fn renewal_name(page: PageId) -> PageId {
     PageId::new("displaced", &page.0.to_string(), 0)
 }

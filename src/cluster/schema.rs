@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 4;
+pub const FORMAT: i32 = 5;
 
 /// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
 pub const MOVED: &str = "moved";
@@ -54,7 +54,7 @@ CREATE INDEX ON mail (slot, id);
 CREATE TABLE file (
     run int, folder text, serial bigint, name text NOT NULL, bytes bigint NOT NULL, PRIMARY KEY (run, folder, serial));
 CREATE TABLE input (
-    number int PRIMARY KEY, manifest int NOT NULL, name text UNIQUE NOT NULL, owner int,
+    number int PRIMARY KEY, manifest int NOT NULL, name text UNIQUE, file int, look int, owner int,
     fence bigint NOT NULL DEFAULT 0, first_turn bigint NOT NULL DEFAULT 0, records bigint,
     is_done bool NOT NULL DEFAULT false, report jsonb);
 CREATE TABLE manifest (number int PRIMARY KEY, flags jsonb NOT NULL);

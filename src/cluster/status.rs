@@ -37,8 +37,12 @@ pub struct ClusterStatus {
     pub runs: Vec<RunLine>,
     /// Inputs of `dedup`, and how many of them are done.
     pub inputs: i64,
-    /// Inputs that are done.
+    /// Inputs that are done, at least without the second look.
     pub inputs_done: i64,
+    /// Inputs that wait to be written again, since the second look has decided pages of theirs otherwise.
+    pub inputs_again: i64,
+    /// Whether a manifest's second look is under way.
+    pub is_looking_again: bool,
 }
 
 /// A run that is alive.
@@ -97,6 +101,8 @@ pub async fn status(session: &mut Session, name: &CrawlName) -> Result<ClusterSt
             slots: row.try_get(6)?,
             inputs: row.try_get(7)?,
             inputs_done: row.try_get(8)?,
+            inputs_again: row.try_get(9)?,
+            is_looking_again: row.try_get(10)?,
             slots_without_owner,
             without_owner,
             runs,
@@ -121,7 +127,10 @@ SELECT state, turn, pages,
      WHERE decided > clock_timestamp() - interval '60 s'),
     (SELECT coalesce(sum(waiting.pages), 0)::bigint FROM waiting),
     (SELECT extract(epoch FROM clock_timestamp() - min(sent))::float8 FROM waiting),
-    slots::bigint, (SELECT count(*) FROM input), (SELECT count(*) FROM input WHERE is_done)
+    slots::bigint, (SELECT count(name) FROM input), (SELECT count(name) FROM input WHERE is_done OR look IS NOT NULL),
+    (SELECT count(name) FROM input WHERE NOT is_done AND look IS NOT NULL),
+    EXISTS (SELECT FROM input JOIN run ON run.id = owner WHERE input.name IS NULL AND NOT is_done
+            AND until > clock_timestamp())
 FROM crawl";
 
 const FREE: &str = "

@@ -274,16 +274,18 @@ impl TurnVerdicts {
     }
 }
 
-/// Returns what turns have decided of the arrivals of a run, by number of arrival. Reads all turns from this one on.
+/// Returns what turns have decided of the first `count` arrivals of a run, by number of arrival. Reads the turns from this
+/// one on until it has them.
 pub async fn decisions_of(
     session: &Session,
     run: RunId,
     first_turn: i64,
+    count: i64,
 ) -> Result<Vec<(RunId, i64, Option<TurnAnswer>)>, ClusterError> {
     let (mut decided, mut last) = (Vec::new(), first_turn - 1);
     loop {
         let turns = turns_behind(session, last, TURNS_AT_ONCE).await?;
-        if turns.is_empty() {
+        if turns.is_empty() || decided.len() as i64 >= count {
             return Ok(decided);
         }
         for turn in turns {

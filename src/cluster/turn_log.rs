@@ -8,7 +8,7 @@ use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::sealed::{open_sealed, seal};
-use crate::model::Slot;
+use crate::model::{Sequence, Slot};
 
 /// The name of one opening of a turn. No two openings have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,6 +172,16 @@ pub async fn turns_behind(session: &Session, number: i64, most: i64) -> Result<V
         Some((turn, expected)) => Err(ClusterError::Damaged(format!("turn {} follows turn {expected}", turn.number))),
         None => Ok(turns),
     }
+}
+
+/// Returns the number of the last turn that has no page from this one on.
+pub(super) async fn turn_before(session: &Session, page: Sequence) -> Result<i64, ClusterError> {
+    let doing = ClusterError::query("look up the turn of a page");
+    // Of turns with the same first page, all but the last one are without pages, and may have questions.
+    let statement = "SELECT coalesce(min(number) - 1, 0) FROM turn WHERE first_page = \
+                     (SELECT first_page FROM turn WHERE first_page <= $1 ORDER BY first_page DESC LIMIT 1)";
+    let row = session.client().query_one(statement, &[&i64::from(page.0)]).await.map_err(&doing)?;
+    row.try_get(0).map_err(doing)
 }
 
 /// Whether the log has this turn by this opening. Ask on each new connection about the last turn that was applied: if the

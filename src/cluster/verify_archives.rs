@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::archive_files::{ArchiveFile, archive_files};
 use super::connection::Session;
 use super::error::ClusterError;
-use super::revisions::displaced_name;
+use super::revisions::renewal_name;
 use super::sample::Sample;
 use super::schema::CrawlRow;
 use super::slot_log::SlotLogReader;
@@ -97,7 +97,7 @@ async fn expected_records(
                 let record = ExpectedRecord { page: name, body_digest: page.body_digest, is_unique, length };
                 let records = expected.entry((entry.folder.clone(), file)).or_default();
                 // A page that gave its place away has the record of its first decision.
-                if records.get(&offset).is_some_and(|first| name == displaced_name(first.page)) {
+                if records.get(&offset).is_some_and(|first| name == renewal_name(first.page)) {
                     continue;
                 }
                 if let Some(other) = records.insert(offset, record).filter(|other| other.page != name) {

@@ -28,4 +28,6 @@ mod shared_input;
 pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions};
 pub use input_report::{InputReport, InputReports};
 pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts, SameUrl};
-pub use shared_input::{Accepts, InputReader, PageToDecide, ReadDocument, SharedInputReport, enter_verdict};
+pub use shared_input::{
+    Accepts, InputReader, PageToDecide, ReadDocument, SharedInputReport, enter_earlier_verdict, enter_verdict,
+};

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::documents::{self, Readers};
 use crate::fetch::{absent_page, no_text};
 use crate::model::{
-    CanonicalUrl, Discovery, Fetched, PageId, PageInput, PageLine, UrlRow, UrlState, Verdict, capture_key,
+    CanonicalUrl, Discovery, EarlierVerdict, Fetched, PageId, PageInput, PageLine, Revision, UrlRow, UrlState, Verdict,
+    capture_key,
 };
 use crate::pagetext::PageReader;
 use crate::pipeline::{
@@ -76,6 +77,8 @@ pub struct SharedInputReport {
     pub pages: u64,
     /// Pages whose URL came before.
     pub repeated: u64,
+    /// Pages that were decided again at the end of the manifest.
+    pub revised: u64,
     /// Records, lines and rows that could not be read.
     pub damaged: u64,
     /// Whether all of it was read, and it has an answer.
@@ -217,14 +220,26 @@ pub fn enter_verdict(line: &mut PageLine, verdict: Verdict, original: Option<&st
     (line.outcome, line.reason) = (decided.outcome, decided.reason);
     (line.score, line.second_score, line.band) = (decided.score, decided.second_score, decided.band);
     (line.detector, line.decided_by) = (decided.detector, decided.decided_by);
-    let original = original.map(|url| NamedOriginal {
+    let original = original.map(named_original);
+    line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
+    line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
+}
+
+/// Enters the verdict that a page had before it was decided again. `original` is the URL of the page that it named.
+pub fn enter_earlier_verdict(line: &mut PageLine, verdict: Verdict, original: Option<&str>, reason: Option<Revision>) {
+    let row = UrlRow { url: String::new(), discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
+    let earlier = unleased_line(&row, None, &outcome_of(verdict, None));
+    let duplicate_of = original.map(|url| named_original(url).shown());
+    line.revised = Some(EarlierVerdict { outcome: earlier.outcome, duplicate_of, score: earlier.score, reason });
+}
+
+fn named_original(url: &str) -> NamedOriginal {
+    NamedOriginal {
         id: None,
         url: url.to_owned(),
         capture: 1,
         fetched_at: None,
         folder: None,
         links: OriginalLinks::Earlier(Vec::new()),
-    });
-    line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
-    line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
+    }
 }

@@ -5,6 +5,7 @@ mod connection;
 mod crawl;
 mod dedup;
 mod dedup_output;
+mod dedup_revised;
 mod dedup_within;
 mod failed_tasks;
 mod failover;

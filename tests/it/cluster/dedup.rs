@@ -94,13 +94,13 @@ pub fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usi
 }
 
 /// The files of the output, by name.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+pub fn files(folder: &Path) -> BTreeMap<String, String> {
     let read =
         |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap());
     fs::read_dir(folder).unwrap().map(|entry| read(entry.unwrap())).collect()
 }
 
-fn verdict_lines(files: &BTreeMap<String, String>) -> Vec<Value> {
+pub fn verdict_lines(files: &BTreeMap<String, String>) -> Vec<Value> {
     let verdicts = files.iter().filter(|(name, _)| name.ends_with(".verdicts.jsonl"));
     verdicts.flat_map(|(_, text)| text.lines()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }

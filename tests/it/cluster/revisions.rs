@@ -17,14 +17,24 @@ use crate::program::{Place, Run, Running};
 use crate::web::{Answer, Content, Web};
 use crate::words::words_of;
 
-const POSTS: u64 = 6;
-const PAGES: usize = 40;
+pub const POSTS: u64 = 6;
+pub const PAGES: usize = 40;
 
 /// A host with lists that hold the posts of another host, and a manual whose pages look like copies until its template is
 /// known. Each page names one that no other page names.
-struct Sites;
+pub struct Sites;
 
 impl Sites {
+    /// The page of a host at a path without its first slash.
+    pub fn html(host: &str, path: &str, port: &str) -> Option<String> {
+        match host {
+            _ if path == "robots.txt" => None,
+            "tags.test" => Self::tags(path, port),
+            "posts.test" => Self::posts(path),
+            _ => Self::manual(path),
+        }
+    }
+
     fn post(number: u64) -> String {
         words_of(20 + number, "post", 300).join(" ")
     }
@@ -77,12 +87,7 @@ impl Content for Sites {
     fn answer_to(&self, url: &str, before: usize, headers: &HeaderMap) -> Answer {
         let path = crate::graph::path(url).trim_start_matches('/').to_owned();
         let (host, port) = headers["host"].to_str().unwrap().split_once(':').unwrap();
-        let html = match host {
-            _ if path == "robots.txt" => None,
-            "tags.test" => Self::tags(&path, port),
-            "posts.test" => Self::posts(&path),
-            _ => Self::manual(&path),
-        };
+        let html = Self::html(host, &path, port);
         let delay = Duration::from_millis(5);
         html.map_or_else(|| self.answer(url, before), |html| Answer { delay, ..Answer::html(html) })
     }

@@ -15,7 +15,7 @@ use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ComparedPages;
 use crate::cli::errors::{CliError, cluster_error, exit};
-use crate::cli::format::{counted, span, thousands};
+use crate::cli::format::{counted, decided_again, span, thousands};
 use crate::cli::helper::Helper;
 use crate::cli::host::Host;
 use crate::cli::run_crawl::runtime;
@@ -253,6 +253,10 @@ fn outcomes(ending: &BatchEnding) -> BTreeMap<&str, u64> {
     outcomes
 }
 
+fn revised(ending: &BatchEnding) -> u64 {
+    ending.inputs.iter().map(|(_, report)| report.revised).sum()
+}
+
 fn json(ending: &BatchEnding, names: &[String], within: ComparedPages) -> String {
     let inputs: Vec<_> =
         ending.inputs.iter().map(|(name, report)| json!({ "input": name, "report": report })).collect();
@@ -262,6 +266,7 @@ fn json(ending: &BatchEnding, names: &[String], within: ComparedPages) -> String
         "complete": ending.is_complete,
         "within": within.word(),
         "outcomes": outcomes(ending),
+        "revised": revised(ending),
         "reports": inputs,
     });
     format!("{all}\n")
@@ -282,6 +287,9 @@ fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: Compa
     }
     if repeated > 0 {
         text.push_str(&format!("{:<17}{:>10}\n", "repeated", thousands(repeated)));
+    }
+    if revised(ending) > 0 {
+        text += &decided_again(revised(ending));
     }
     text + super::summary::what_was_compared(within)
 }

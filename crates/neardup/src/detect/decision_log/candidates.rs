@@ -20,6 +20,11 @@ pub struct Suspicion {
 }
 
 impl Suspicion {
+    /// Returns the first page that may be looked at again.
+    pub fn first(&self) -> Sequence {
+        if self.is_any_withdrawn { Sequence(0) } else { self.from }
+    }
+
     /// Returns whether a decision is to be looked at again.
     pub fn concerns(&self, page: Sequence, verdict: &Verdict) -> bool {
         let is_withdrawn = |page| self.withdrawn.is_withdrawn(page);
@@ -35,7 +40,7 @@ impl DecisionLog {
     /// Returns near-duplicates that were found by comparison and are to be [looked at again](Suspicion).
     pub(in crate::detect) fn compared_duplicates(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
         let suspicion = self.suspicion(from);
-        let first = if suspicion.is_any_withdrawn { Sequence(0) } else { from };
+        let first = suspicion.first();
         let entries = (first.0..).map(Sequence).zip(self.entries.iter().skip(first.index()));
         entries.filter(move |(number, entry)| suspicion.concerns(*number, &entry.verdict))
     }

@@ -1,0 +1,157 @@
+//! What several workers decide again at the end of a manifest: as one process does it, whoever dies.
+
+use std::collections::BTreeMap;
+
+use ndcrawl::cluster::{Connector, CrawlName, ReplayOptions, check_log, open};
+use ndcrawl::detect::{Mode, Options};
+use ndcrawl::model::Detector;
+use serde_json::{Value, json};
+
+use super::dedup::{dedup, files, verdict_lines, write_record};
+use super::revisions::{PAGES, POSTS, Sites};
+use super::servers::LocalServers;
+use crate::invariants::lines;
+use crate::program::Place;
+
+const INPUTS: usize = 4;
+
+/// Lists that hold posts, the posts, and a manual whose pages look like copies until its template is known.
+fn pages() -> Vec<(&'static str, String)> {
+    let manual = (0..PAGES).map(|number| ("manual.test", format!("{number}")));
+    let tags = (0..POSTS).map(|number| ("tags.test", format!("tag/{number}")));
+    let posts = (0..POSTS).map(|number| ("posts.test", format!("post/{number}")));
+    let behind = (0..PAGES).map(|number| ("manual.test", format!("behind{number}")));
+    manual.chain(tags).chain(posts).chain(behind).collect()
+}
+
+/// A place with these pages in several inputs, and the manifest of them.
+fn place() -> Place {
+    let (place, pages) = (Place::new(), pages());
+    let mut names = String::new();
+    for (input, pages) in pages.chunks(pages.len().div_ceil(INPUTS)).enumerate() {
+        let record = |(number, (host, path)): (usize, &(&str, String))| {
+            let html = Sites::html(host, path, "80").unwrap();
+            write_record(&format!("http://{host}/{path}"), input, number, &html)
+        };
+        let records: String = pages.iter().enumerate().map(record).collect();
+        place.write(&format!("in{input}.warc"), &records);
+        names += &format!("in{input}.warc\n");
+    }
+    place.write("manifest", &names);
+    place
+}
+
+fn by_url(lines: Vec<Value>) -> BTreeMap<String, Value> {
+    lines.into_iter().map(|line| (line["url"].as_str().unwrap().to_owned(), line)).collect()
+}
+
+/// Checks that the log is what one process decides, with its questions.
+async fn assert_sound(crawl: &str) {
+    let session = Connector::new(LocalServers::shared().address()).connect().await.unwrap();
+    let crawl = open(&session, &CrawlName::parse(crawl).unwrap()).await.unwrap();
+    let options = Options { mode: Mode::Best, ..Options::of(Detector::Mwo) };
+    let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
+    assert!(check.is_sound() && check.replay.questions > 1, "{check:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_revise_what_one_process_does() {
+    let place = place();
+    for workers in 1..=3 {
+        let (crawl, out) = (format!("revised_by_{workers}"), format!("out{workers}"));
+        let told = dedup(&place, &crawl, &out, "manifest", workers).finish().expect_code(0).stdout;
+        assert!(told.contains("decided again: more of their host was known"), "{told}");
+    }
+    let written = files(&place.path("out1"));
+    assert_eq!(written.len(), 2 * INPUTS, "{:?}", written.keys());
+    for workers in 2..=3 {
+        assert_eq!(files(&place.path(&format!("out{workers}"))), written, "{workers} workers");
+    }
+    assert_sound("revised_by_2").await;
+
+    let inputs = (0..INPUTS).map(|input| format!("in{input}.warc"));
+    let flags = ["--matching=best", "--no-config", "--progress=none", "--min-free=0"];
+    place.run(["dedup", "-o", "alone"]).args(flags).args(inputs).finish().expect_code(0);
+    let (shared, alone) =
+        (by_url(verdict_lines(&written)), by_url(lines(&place.path("alone")).into_values().collect()));
+    assert!(shared.keys().eq(alone.keys()), "the same URLs have lines");
+    for (url, line) in &shared {
+        for key in ["outcome", "duplicate_of"] {
+            assert_eq!(line.get(key), alone[url].get(key), "{url}: {line}, alone {}", alone[url]);
+        }
+    }
+    let revised = |lines: &BTreeMap<String, Value>| lines.values().filter(|line| !line["revised"].is_null()).count();
+    assert!(
+        revised(&shared) > 2 * POSTS as usize && revised(&alone) > 2 * POSTS as usize,
+        "there is more than exchange"
+    );
+    let (tag, post) = (&shared["http://tags.test/tag/3"], &shared["http://posts.test/post/3"]);
+    assert_eq!((&post["outcome"], &post["revised"]["reason"]), (&json!("stored"), &json!("better-place")), "{post}");
+    assert_eq!(post["revised"]["duplicate_of"], tag["url"], "{post}");
+    assert_eq!((&tag["outcome"], &tag["duplicate_of"]), (&json!("near-duplicate"), &post["url"]), "{tag}");
+    assert_eq!(tag["revised"], json!({ "outcome": "stored", "reason": "displaced" }));
+
+    // Kept pages are those of the last verdicts.
+    let kept: Vec<Value> = written
+        .iter()
+        .filter(|(name, _)| name.ends_with(".kept.jsonl"))
+        .flat_map(|(_, text)| text.lines().map(|line| serde_json::from_str(line).unwrap()))
+        .collect();
+    let stored = shared.values().filter(|line| line["outcome"] == "stored");
+    assert!(by_url(kept).keys().eq(stored.map(|line| line["url"].as_str().unwrap())));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_killed_during_a_second_look_lose_nothing() {
+    let place = place();
+    dedup(&place, "look_whole", "whole", "manifest", 1).finish().expect_code(0);
+    let whole = files(&place.path("whole"));
+    let again = format!("leased:{}", INPUTS + 2);
+    let (kept, done) = (format!("kept:{}", INPUTS + 1), format!("done:{}", INPUTS + 1));
+    for point in ["suspects", "questions", "questions:2", "revisions", "looked", &again, &kept, &done] {
+        let (crawl, out) = (format!("look_killed_at_{}", point.replace(':', "_")), format!("out-{point}"));
+        let killed = dedup(&place, &crawl, &out, "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", point).finish();
+        assert_eq!(killed.signal, Some(6), "{point}: {}", killed.stderr);
+        assert_ne!(files(&place.path(&out)), whole, "{point}");
+        dedup(&place, &crawl, &out, "manifest", 2).finish().expect_code(0);
+        assert_eq!(files(&place.path(&out)), whole, "{point}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn what_an_earlier_manifest_has_kept_stays_kept() {
+    let place = place();
+    // The lists come with the first manifest, the posts with the second.
+    let of = |host: &str, input: usize| {
+        let pages = pages().into_iter().filter(|(of, _)| *of == host);
+        let record = |(number, (host, path)): (usize, (&str, String))| {
+            let html = Sites::html(host, &path, "80").unwrap();
+            write_record(&format!("http://{host}/{path}"), input, number, &html)
+        };
+        pages.enumerate().map(record).collect::<String>()
+    };
+    for (input, host) in ["tags.test", "posts.test"].into_iter().enumerate() {
+        place.write(&format!("{host}.warc"), &of(host, input));
+        place.write(host, &format!("{host}.warc\n"));
+        dedup(&place, "looked_twice", "out", host, 1).finish().expect_code(0);
+    }
+    assert_sound("looked_twice").await;
+    let written = files(&place.path("out"));
+    let names: Vec<&str> = written.keys().map(String::as_str).collect();
+    let expected = ["000000.kept.jsonl", "000000.verdicts.jsonl", "000001.kept.jsonl", "000001.verdicts.jsonl"];
+    assert_eq!(names, expected, "inputs have numbers without gaps");
+    for line in verdict_lines(&written) {
+        let is_list = line["url"].as_str().unwrap().contains("tags.test");
+        let outcome = if is_list { "stored" } else { "near-duplicate" };
+        assert_eq!((&line["outcome"], &line["revised"]), (&json!(outcome), &Value::Null), "{line}");
+    }
+    // The control: in one manifest they change places.
+    place.write("both", "tags.test.warc\nposts.test.warc\n");
+    dedup(&place, "looked_once", "both-out", "both", 1).finish().expect_code(0);
+    let lines = verdict_lines(&files(&place.path("both-out")));
+    let exchanged = lines.iter().filter(|line| line["revised"]["reason"] == "displaced").count();
+    assert_eq!(exchanged, POSTS as usize);
+}
