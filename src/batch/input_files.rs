@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use zstd::{Decoder, Encoder};
 
 use crate::dedup::{ReadDocument, SharedInputReport};
 use crate::model::{PageLine, Sequence};
@@ -20,6 +21,8 @@ use super::verdict_file::VerdictFile;
 
 /// The level of compression of kept records.
 const GZIP_LEVEL: u32 = 6;
+/// The level of compression of what waits to be written.
+const SPOOL_LEVEL: i32 = 1;
 
 /// A line of the file of what was read.
 #[derive(Serialize, Deserialize)]
@@ -54,6 +57,7 @@ impl InputFiles {
         let records = (self.paths.output().kept == KeptFormat::Warc).then(|| create("records")).transpose()?;
         let records = records.map(|(path, file)| RecordSpool { path, file, gzip: Gzip::new(GZIP_LEVEL) });
         let (path, file) = create("read")?;
+        let file = Encoder::new(file, SPOOL_LEVEL).map_err(BatchError::output(&path))?;
         Ok(ReadFile { path, file, records })
     }
 
@@ -66,16 +70,20 @@ impl InputFiles {
         report: &mut SharedInputReport,
     ) -> Result<(), BatchError> {
         self.fill(decisions, originals, report)?;
-        self.paths.publish()?;
+        self.paths.publish()
+    }
+
+    /// Removes the files of what was read.
+    pub fn remove_read(&self) {
         for what in ["records", "read"] {
-            let read = self.paths.temporary(what);
-            match fs::remove_file(&read) {
-                Err(error) if what == "read" => return Err(BatchError::output(&read)(error)),
-                // Without WARC there is none.
-                _ => {}
-            }
+            // Without WARC there are no records, and what another worker has removed is in nobody's way.
+            let _ = fs::remove_file(self.paths.temporary(what));
         }
-        Ok(())
+    }
+
+    /// Whether the disk has room to keep what was read.
+    pub fn has_room(&self) -> bool {
+        self.paths.output().has_room()
     }
 
     fn fill(
@@ -86,10 +94,10 @@ impl InputFiles {
     ) -> Result<(), BatchError> {
         let path = self.paths.temporary("read");
         let failed = BatchError::output(&path);
-        let read = BufReader::new(File::open(&path).map_err(&failed)?);
+        let read = File::open(&path).and_then(Decoder::new).map_err(&failed)?;
         let (mut kept, mut verdicts) = (KeptFile::create(&self.paths)?, VerdictFile::create(&self.paths)?);
         let mut decisions = decisions.iter();
-        for line in read.lines() {
+        for line in BufReader::new(read).lines() {
             let line = line.map_err(&failed)?;
             let ReadLine { mut line, record_id, text, is_page, record_bytes } =
                 serde_json::from_str(&line).map_err(|error| failed(error.into()))?;
@@ -119,7 +127,7 @@ impl InputFiles {
 /// The file of what was read of an input.
 pub(super) struct ReadFile {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: Encoder<'static, BufWriter<File>>,
     records: Option<RecordSpool>,
 }
 
@@ -148,11 +156,11 @@ impl ReadFile {
     }
 
     /// Ends the file.
-    pub fn end(mut self) -> Result<(), BatchError> {
+    pub fn end(self) -> Result<(), BatchError> {
         if let Some(RecordSpool { path, mut file, .. }) = self.records {
             file.flush().map_err(BatchError::output(&path))?;
         }
-        self.file.flush().map_err(BatchError::output(&self.path))
+        self.file.finish().and_then(|mut file| file.flush()).map_err(BatchError::output(&self.path))
     }
 }
 

@@ -18,6 +18,7 @@ use super::final_decision::FinalDecision;
 use super::input_files::InputFiles;
 use super::originals::Originals;
 use super::output::BatchOutput;
+use super::spools::{Spool, Spools};
 
 /// Pages that are sent together. Whoever reads an input cuts it alike.
 const CHUNK: usize = 16;
@@ -36,6 +37,8 @@ pub(super) struct InputTools {
     pub reader: Arc<InputReader>,
     pub decisions: StreamDecisions,
     pub originals: Arc<Originals>,
+    /// What was read and may be written again.
+    pub spools: Arc<Spools>,
     /// The decisions of the second look that was read last.
     pub looks: Arc<Mutex<Option<(i32, Arc<LookDecisions>)>>>,
     pub output: BatchOutput,
@@ -103,9 +106,17 @@ impl InputTools {
         let FilesToWrite { input, name, file, look } = files;
         let mut session = self.session().await?;
         let mut decided = self.decisions.begin(input.stream());
-        let files = Arc::new(InputFiles::new(&self.output, file));
-        let (mut report, sent, is_known) = self.send(&mut session, (input, name), &files).await?;
+        // Pages that were read before have arrived.
+        let (spool, is_known) = match self.spools.take(input.number) {
+            Some(spool) => (spool, true),
+            None => {
+                let files = Arc::new(InputFiles::new(&self.output, file));
+                let (report, sent, is_known) = self.send(&mut session, (input, name), &files).await?;
+                (Spool { files, report, sent }, is_known)
+            }
+        };
         test_point("arrival");
+        let (mut report, sent) = (spool.report.clone(), spool.sent);
         all_sent(&mut session, run, input, sent).await?;
         test_point("sent");
         if is_known {
@@ -118,14 +129,16 @@ impl InputTools {
         test_point("decided");
         let answers = self.decisions.take(input.stream());
         let mut session = self.session().await?;
-        let look = match look {
+        let revised = match look {
             Some(look) => self.decisions_of_look(&session, look).await?,
             None => Arc::default(),
         };
-        let decisions: Vec<FinalDecision> = answers.iter().map(|answer| FinalDecision::new(*answer, &look)).collect();
+        let decisions: Vec<FinalDecision> =
+            answers.iter().map(|answer| FinalDecision::new(*answer, &revised)).collect();
         let named: std::collections::BTreeSet<Sequence> = decisions.iter().flat_map(FinalDecision::named).collect();
         let originals = self.originals.find(&session, named).await?;
         report.pages = answers.iter().filter(|answer| !answer.redelivered).count() as u64;
+        let files = Arc::clone(&spool.files);
         let written = tokio::task::spawn_blocking(move || {
             files.write(&decisions, &originals, &mut report)?;
             Ok::<_, BatchError>(report)
@@ -138,6 +151,9 @@ impl InputTools {
         let report = serde_json::to_value(&report).unwrap_or_default();
         finish_input(&mut session, run, input, &report).await?;
         test_point("done");
+        if look.is_none() && self.division == Division::ByPages && spool.files.has_room() {
+            self.spools.keep(input.number, spool);
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@
 //! done. An input of a dead worker is leased again, and gives the same bytes.
 //!
 //! When all inputs of a manifest are done, one worker takes the second look. Inputs with pages that are decided otherwise
-//! by then are read and written again.
+//! by then are written again, from what was read if its process and the disk have kept that.
 //!
 //! | file | question |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | `input_work` | How does an input get from its records to its files, and a manifest to its second look? |
 //! | `decisions`, `final_decision` | What was decided on the arrivals of the inputs, and what counts after the second look? |
 //! | `originals` | Which page does a duplicate repeat? |
-//! | `input_files` | What is written of an input, and when? |
+//! | `input_files`, `spools` | What is written of an input, and when, and how long is kept what was read? |
 //! | `kept_file`, `verdict_file` | In which formats? |
 //! | `output` | Where to? |
 //!
@@ -34,6 +34,7 @@ mod json_line;
 mod kept_file;
 mod originals;
 mod output;
+mod spools;
 mod verdict_file;
 mod worker;
 

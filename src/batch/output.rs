@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::cluster::test_point;
 use crate::export::{ExportError, Output, RowFile, ShardFormat, TextColumns};
 use crate::objects::ObjectUrl;
+use crate::store::free_space;
 
 use super::error::BatchError;
 
@@ -46,17 +47,35 @@ pub struct BatchOutput {
     pub kept: KeptFormat,
     /// The format of the verdicts.
     pub verdicts: VerdictFormat,
+    /// Free bytes of the disk with which what was read of an input is kept until the second look.
+    pub spare: u64,
 }
 
 impl BatchOutput {
     /// Creates the output of a folder that exists.
     pub fn folder(folder: &Path, (kept, verdicts): (KeptFormat, VerdictFormat)) -> Self {
-        Self { folder: folder.into(), upload: None, kept, verdicts }
+        Self { folder: folder.into(), upload: None, kept, verdicts, spare: 0 }
     }
 
     /// Creates the output of objects below an address. Files are made in `scratch`, which exists.
     pub fn objects(url: ObjectUrl, scratch: &Path, (kept, verdicts): (KeptFormat, VerdictFormat)) -> Self {
-        Self { folder: scratch.into(), upload: Some(url), kept, verdicts }
+        Self { folder: scratch.into(), upload: Some(url), kept, verdicts, spare: 0 }
+    }
+
+    /// Whether the disk has the [spare](Self::spare) bytes.
+    pub(super) fn has_room(&self) -> bool {
+        free_space(&self.folder).is_ok_and(|free| free >= self.spare)
+    }
+
+    /// Removes what dead workers have left of an input.
+    pub(super) fn clean(&self, input: i32) -> Result<(), BatchError> {
+        let left = format!(".{input:06}.");
+        let entries = fs::read_dir(&self.folder).map_err(BatchError::output(&self.folder))?;
+        for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&left)) {
+            // What cannot be removed is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+        Ok(())
     }
 }
 
@@ -85,14 +104,7 @@ impl InputPaths {
 
     /// Removes what dead workers have left of the input.
     pub fn clean(&self) -> Result<(), BatchError> {
-        let folder = &self.output.folder;
-        let left = format!(".{:06}.", self.number);
-        let entries = fs::read_dir(folder).map_err(BatchError::output(folder))?;
-        for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&left)) {
-            // What cannot be removed is in nobody's way.
-            let _ = fs::remove_file(entry.path());
-        }
-        Ok(())
+        self.output.clean(self.number)
     }
 
     /// Has the kept pages and the verdicts appear, in this order: where there are verdicts, all is there.

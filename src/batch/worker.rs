@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::cluster::{
     ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, Division, ManifestFlags, RunId, RunnerSettings,
-    TurnRunner, input_reports, inputs_left, lease_input, register_inputs, test_point,
+    TurnRunner, input_files, input_reports, inputs_left, lease_input, register_inputs, test_point,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -90,6 +90,7 @@ impl BatchWorker {
             reader: Arc::new(reader),
             decisions,
             originals: Arc::new(Originals::default()),
+            spools: Arc::default(),
             looks: Arc::default(),
             output,
             division,
@@ -135,6 +136,9 @@ impl BatchWorker {
         };
         self.work.shutdown().await;
         let inputs = self.reports().await?;
+        if is_complete {
+            self.clean_up().await?;
+        }
         // A run that cannot be ended, since the database does not answer, ends with its lease.
         if let Ok(ended) = tokio::time::timeout(LONGEST_END, self.runner.end()).await {
             ended?;
@@ -164,6 +168,14 @@ impl BatchWorker {
         }
         let left = inputs_left(self.session.open().await?).await;
         Ok(self.session.after(left)? == 0)
+    }
+
+    /// Removes what killed workers have left of the inputs of the manifest, which are done.
+    async fn clean_up(&mut self) -> Result<(), BatchError> {
+        for file in input_files(self.session.open().await?, &self.names).await? {
+            self.tools.output.clean(file)?;
+        }
+        Ok(())
     }
 
     async fn reports(&mut self) -> Result<Vec<(String, SharedInputReport)>, BatchError> {

@@ -230,7 +230,8 @@ pub async fn finish_look(
     if changed == 0 {
         return Err(ClusterError::RunLost(run.0));
     }
-    let statement = "UPDATE input SET is_done = false, owner = NULL, look = $1 WHERE number = ANY($2)";
+    // Their owners may have kept what they have read. What dead ones have is free.
+    let statement = "UPDATE input SET is_done = false, look = $1 WHERE number = ANY($2)";
     transaction.sql().execute(statement, &[&input.number, &again]).await.map_err(doing)?;
     transaction.commit().await
 }
@@ -241,6 +242,14 @@ pub async fn inputs_left(session: &Session) -> Result<i64, ClusterError> {
     let statement = "SELECT count(*) FROM input WHERE NOT is_done";
     let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
     row.try_get(0).map_err(doing)
+}
+
+/// Returns the numbers of these inputs among all inputs, ascending.
+pub async fn input_files(session: &Session, names: &[String]) -> Result<Vec<i32>, ClusterError> {
+    let doing = ClusterError::query("read the numbers of the inputs");
+    let statement = "SELECT file FROM input WHERE name = ANY($1) ORDER BY number";
+    let rows = session.client().query(statement, &[&names]).await.map_err(&doing)?;
+    rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)
 }
 
 /// Returns the names of these inputs that are done, with what they gave, in the order of their numbers.

@@ -93,10 +93,10 @@ pub fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usi
         .args(["--lease", LEASE])
 }
 
-/// The files of the output, by name.
+/// The files of the output, by name, and what killed workers have left.
 pub fn files(folder: &Path) -> BTreeMap<String, String> {
-    let read =
-        |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap());
+    let text = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+    let read = |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), text(entry.path()));
     fs::read_dir(folder).unwrap().map(|entry| read(entry.unwrap())).collect()
 }
 

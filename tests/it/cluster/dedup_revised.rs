@@ -63,7 +63,11 @@ async fn workers_revise_what_one_process_does() {
         let told = dedup(&place, &crawl, &out, "manifest", workers).finish().expect_code(0).stdout;
         assert!(told.contains("decided again: more of their host was known"), "{told}");
     }
+    // Nothing is kept of what was read, and so it is read again.
+    let flags = ["--min-free", "9000000G"];
+    dedup(&place, "revised_reading", "read-again", "manifest", 2).args(flags).finish().expect_code(0);
     let written = files(&place.path("out1"));
+    assert_eq!(files(&place.path("read-again")), written);
     assert_eq!(written.len(), 2 * INPUTS, "{:?}", written.keys());
     for workers in 2..=3 {
         assert_eq!(files(&place.path(&format!("out{workers}"))), written, "{workers} workers");

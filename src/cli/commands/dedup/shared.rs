@@ -45,7 +45,8 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     }
     let plan = plan(settings, &flags.cluster_name, &arguments.shared.shape())?;
     let reader = reader(settings, arguments, plan.name.text())?;
-    let PreparedOutput { place, output, _scratch } = prepare_output(&settings.out.dir, arguments)?;
+    let PreparedOutput { place, mut output, _scratch } = prepare_output(&settings.out.dir, arguments)?;
+    output.spare = settings.out.min_free.0.saturating_mul(2);
     let flags_of_files = manifest_flags(settings, arguments, &place);
     let (connector, runtime, began) = (connector(address)?, runtime()?, Instant::now());
     let crawl = runtime.block_on(async {
@@ -291,5 +292,9 @@ fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: Compa
     if revised(ending) > 0 {
         text += &decided_again(revised(ending));
     }
-    text + super::summary::what_was_compared(within)
+    text += super::summary::what_was_compared(within);
+    if within == ComparedPages::Host {
+        text += "Pages were decided once, without a second look.\n";
+    }
+    text
 }
