@@ -227,7 +227,7 @@ impl Holder {
                 };
                 let turn = computing(|| settle_turn(self.next, arrivals.turn.clone(), &replies, &self.learnt))?;
                 let found = questions::settle(&arrivals.questions, &of_questions, &self.learnt);
-                concluded = found.iter().filter_map(|found| found.conclusion()).reduce(|one, other| one || other);
+                concluded = found.iter().filter_map(|found| found.conclusion()).max();
                 let body = TurnVerdicts::body(ranges, &arrivals, &turn, found)?;
                 self.arrivals = Some((ranges.to_vec(), HeldArrivals::OfAll(arrivals)));
                 (body, turn.pages.len())

@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
 use super::lease::{Fence, RunId};
+use super::question::Conclusion;
 use super::refusal::Refusal;
 use super::sealed::seal;
 use super::turn_log::{ArrivalRange, Attempt, TurnRow};
@@ -26,8 +27,8 @@ pub struct TurnContent<'a> {
     pub pages: i32,
     /// The verdicts, as bytes that this file does not read.
     pub body: &'a [u8],
-    /// If the turn ends a round of questions: whether pages are to be decided again.
-    pub concluded: Option<bool>,
+    /// How a round of questions ends, if one does.
+    pub concluded: Option<Conclusion>,
 }
 
 /// The office of the judge, which one run holds at a time.
@@ -152,10 +153,12 @@ impl Judge {
             )
             .await
             .map_err(&doing)?;
-        if let Some(is_any) = concluded {
+        if let Some(conclusion) = concluded {
             // The questions were about all pages before the turn.
-            let statement = "UPDATE crawl SET looked = $1, round = round + $2";
-            transaction.sql().execute(statement, &[&row.first_page, &i32::from(is_any)]).await.map_err(&doing)?;
+            let looked = Some(row.first_page).filter(|_| conclusion != Conclusion::Displaced);
+            let rounds = i32::from(conclusion != Conclusion::Nothing);
+            let statement = "UPDATE crawl SET looked = coalesce($1, looked), round = round + $2";
+            transaction.sql().execute(statement, &[&looked, &rounds]).await.map_err(&doing)?;
         }
         for under_way in ["turn_open", "answer"] {
             let statement = format!("DELETE FROM {under_way} WHERE number <= $1");

@@ -42,11 +42,24 @@ pub enum Found {
 }
 
 impl Found {
-    /// Returns whether the questions of this round are answered, and if so, whether there is something to do.
-    pub(super) fn conclusion(&self) -> Option<bool> {
+    /// Returns what ends the round, if its questions are answered.
+    pub(super) fn conclusion(&self) -> Option<Conclusion> {
         match self {
             Self::Suspects(_) => None,
-            Self::Revisions(pages) | Self::Displaced(pages) => Some(!pages.is_empty()),
+            Self::Revisions(pages) | Self::Displaced(pages) if pages.is_empty() => Some(Conclusion::Nothing),
+            Self::Revisions(_) => Some(Conclusion::Revisions),
+            Self::Displaced(_) => Some(Conclusion::Displaced),
         }
     }
+}
+
+/// How a round of questions ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conclusion {
+    /// Nothing is to be decided again.
+    Nothing,
+    /// Pages are to be decided again.
+    Revisions,
+    /// Pages that gave their place away are. Who names them is not looked at yet: the next questions begin where these did.
+    Displaced,
 }

@@ -6,7 +6,7 @@ use super::arriving::ArrivingPage;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::named_page::judged_page;
-use super::question::Found;
+use super::question::{Conclusion, Found};
 use super::turn_body::TurnVerdicts;
 use super::turn_log::turns_behind;
 use crate::model::{CanonicalUrl, OwnSlots, PageId, Sequence, Verdict};
@@ -76,7 +76,8 @@ impl Rounds {
                     };
                     named.extend(pages.iter().map(|page| (*page, is_displaced)));
                 }
-                seen += i32::from(verdicts.found().iter().any(|found| found.conclusion() == Some(true)));
+                let ends = |found: &Found| found.conclusion().is_some_and(|concluded| concluded != Conclusion::Nothing);
+                seen += i32::from(verdicts.found().iter().any(ends));
                 last = row.number;
             }
         }

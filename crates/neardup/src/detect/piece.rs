@@ -14,7 +14,7 @@ use super::matching::MatchQuery;
 use super::page_match::Match;
 use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{QueryPage, Search};
-use super::turn::{DecidedTurn, Reply, TurnInput};
+use super::turn::{CopyKeys, DecidedTurn, Reply, TurnInput};
 use super::{DetectError, Mode, Vocabulary};
 use crate::model::{PageInput, Sequence, Verdict};
 
@@ -84,22 +84,33 @@ impl<S: RecordSource> Piece<S> {
         has_renewals: bool,
         learnt: &Learnt,
     ) -> Result<Reply, DetectError> {
-        let Some(earlier) = page.renews else { return self.reply_to(page, has_renewals, learnt) };
+        let Some(earlier) = page.renews else { return self.reply_to(page, has_renewals, &[], learnt) };
         let standings = &learnt.standings.pages;
         // The number matters to pages of later turns only.
         let displaced = self.log.renew_in_turn(first, page.rank, earlier, |page| standings.get(page));
         let keys = |page| self.numbers.find(page).and_then(|page| self.log.copy_keys(page));
         let (renewed, displaced) = (keys(earlier), displaced.and_then(keys));
-        Ok(Reply { renewed, displaced, ..self.reply_to(page, has_renewals, learnt)? })
+        let ended: Vec<CopyKeys> = renewed.into_iter().chain(displaced).collect();
+        Ok(Reply { renewed, displaced, ..self.reply_to(page, has_renewals, &ended, learnt)? })
     }
 
-    /// Replies to a page. In a turn with renewals copies of it may pass nothing on.
-    fn reply_to(&mut self, input: &PageInput, has_renewals: bool, learnt: &Learnt) -> Result<Reply, DetectError> {
+    /// Replies to a page. In a turn with renewals copies of it may pass nothing on; those of `ended` pages do not, and are
+    /// not looked for.
+    fn reply_to(
+        &mut self,
+        input: &PageInput,
+        has_renewals: bool,
+        ended: &[CopyKeys],
+        learnt: &Learnt,
+    ) -> Result<Reply, DetectError> {
         let group = learnt.group(input.group);
         let known = self.log.find(input.page).map(|(number, entry)| self.named(number, entry.verdict));
-        let same_body = self.log.same_body(group, input.body_digest);
+        let is_ended = |is_it: &dyn Fn(&CopyKeys) -> bool| ended.iter().any(|keys| keys.group == group && is_it(keys));
+        let body = Some(input.body_digest).filter(|body| !is_ended(&|keys| keys.body == *body));
+        let same_body = body.and_then(|body| self.log.same_body(group, body));
         let same_body = same_body.map(|(number, entry)| self.named(number, entry.verdict));
-        let same_text = input.text_digest.and_then(|text| self.log.same_text(group, text));
+        let text = input.text_digest.filter(|text| !is_ended(&|keys| keys.text == Some(*text)));
+        let same_text = text.and_then(|text| self.log.same_text(group, text));
         let same_text = same_text.map(|(number, entry)| self.named(number, entry.verdict));
         let reply = Reply { known, same_body, same_text, ..Reply::default() };
         if known.is_some() || same_body.is_some() && !has_renewals {
