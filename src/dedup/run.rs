@@ -310,14 +310,25 @@ impl Dedup {
         (tally.passed, tally.other_digests) = (tally.passed - alone, other_digests);
         self.names = names;
 
-        let outdated = if stop.is_asked() { Vec::new() } else { self.intake.stage.outdated(Sequence(0))? };
-        let mut not_revised = 0;
-        if self.setup.inputs.can_be_read_again() {
-            self.revise(&outdated, &all, &stop)?;
-        } else {
-            not_revised = outdated.len() as u64;
-        }
+        let not_revised = self.look_again(&all, &stop)?;
         self.end(tally, stop.reason(), not_revised)
+    }
+
+    /// Decides duplicates again until none is outdated. Returns how many are left because the input cannot be read twice.
+    fn look_again(&mut self, all: &Captures, stop: &ReadingStop<'_>) -> Result<u64, PipelineError> {
+        let mut from = Sequence(0);
+        while !stop.is_asked() {
+            let outdated = self.intake.stage.outdated(from)?;
+            from = Sequence(self.intake.stage.page_urls.len() as u32);
+            if outdated.is_empty() {
+                break;
+            }
+            if !self.setup.inputs.can_be_read_again() {
+                return Ok(outdated.len() as u64);
+            }
+            self.revise(&outdated, all, stop)?;
+        }
+        Ok(0)
     }
 
     /// Counts the captures of each URL, if the last one is wanted.
@@ -363,16 +374,13 @@ impl Dedup {
         })
     }
 
-    /// Reads the input once more and revises the outdated near-duplicates.
+    /// Reads the input once more and revises these near-duplicates.
     fn revise(
         &mut self,
         outdated: &[(UrlId, Sequence)],
         all: &Captures,
         stop: &ReadingStop<'_>,
     ) -> Result<(), PipelineError> {
-        if outdated.is_empty() {
-            return Ok(());
-        }
         let mut wanted = HashMap::new();
         for (id, page) in outdated {
             let row = self.intake.stage.reader.url(*id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
@@ -402,7 +410,9 @@ impl Dedup {
                 _ => Work::Note(Note::Passed),
             })
         };
-        self.pass(&AtomicU64::new(0), stop, sift, &mut InputCounts::default())
+        self.pass(&AtomicU64::new(0), stop, sift, &mut InputCounts::default())?;
+        self.names = names;
+        Ok(())
     }
 
     fn end(self, tally: InputCounts, reason: StopReason, not_revised: u64) -> Result<DedupEnding, PipelineError> {

@@ -1,5 +1,6 @@
 //! Of a post and a list that holds it, the post is kept, whichever came first.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -153,4 +154,43 @@ fn dedup_names_the_post_whichever_comes_first() {
         assert_folder_is_sound(&place);
         std::fs::remove_dir_all(place.path("out")).unwrap();
     }
+}
+
+/// A list that holds a post, the post, and a page that is like the list and not like the post, at [`LIKE`].
+pub fn list_post_and_page_like_the_list(number: u64) -> [(String, String); 3] {
+    let (post, other) = (words_of(200 + number, "post", 100), words_of(300 + number, "listed", 6));
+    let named = |kind: &str, head: &str, words: &[&[String]]| {
+        let html = format!("<!doctype html><title>Page</title>{head}<p>{}", words.concat().join(" "));
+        (format!("http://blog.test/{kind}/{number}"), html)
+    };
+    let collection = r#"<script type="application/ld+json">{"@type":"CollectionPage"}</script>"#;
+    [
+        named("several", collection, &[&post, &other[..3]]),
+        named("full", "<meta property=og:type content=article>", &[&post]),
+        named("like", "", &[&post[..99], &other]),
+    ]
+}
+
+/// The threshold of these pages.
+pub const LIKE: &str = "--threshold=0.95";
+
+/// Checks the outcomes of such pages.
+pub fn assert_all_but_the_list_are_kept(lines: &BTreeMap<String, Value>, number: u64) {
+    let line = |kind: &str| &lines[&format!("http://blog.test/{kind}/{number}")];
+    assert_eq!(line("several")["duplicate_of"], line("full")["url"], "{}", line("several"));
+    assert_eq!((&line("full")["outcome"], &line("like")["outcome"]), (&json!("stored"), &json!("stored")));
+    let earlier = &line("like")["revised"]["duplicate_of"];
+    assert_eq!(*earlier, line("several")["url"], "it was like the list when it came");
+}
+
+#[test]
+fn dedup_keeps_what_was_like_the_list_only() {
+    let place = Place::new();
+    let pages = (0..POSTS).flat_map(list_post_and_page_like_the_list);
+    let rows: String = pages.map(|(url, html)| json!({ "url": url, "html": html }).to_string() + "\n").collect();
+    place.write("rows.jsonl", &rows);
+    place.run(["dedup", "rows.jsonl", "-o", "out", "--min-free", "0", "--quiet", LIKE]).finish().expect_code(0);
+    let lines = lines(&place.path("out")).into_iter().collect();
+    (0..POSTS).for_each(|number| assert_all_but_the_list_are_kept(&lines, number));
+    assert_folder_is_sound(&place);
 }
