@@ -1,7 +1,7 @@
 //! The files of an input: what was read, while it waits for its verdicts, and then the verdicts and the kept pages.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ impl InputFiles {
 
     /// Begins the file of what is read. Removes what dead workers have left of the input.
     pub fn begin(&self) -> Result<ReadFile, BatchError> {
-        self.paths.clean()?;
+        self.paths.begin()?;
         let create = |what: &str| {
             let path = self.paths.temporary(what);
             let file = File::create(&path).map_err(BatchError::output(&path))?;
@@ -62,28 +62,21 @@ impl InputFiles {
     }
 
     /// Writes the files of the input: `decisions` has one on each page that was read, `originals` the URLs of the
-    /// pages that they name. Counts the outcomes.
+    /// pages that they name. Counts the outcomes. `may_go_on` is asked before a file appears.
     pub fn write(
         &self,
         decisions: &[FinalDecision],
         originals: &HashMap<Sequence, String>,
         report: &mut SharedInputReport,
+        may_go_on: impl Fn() -> Result<(), BatchError>,
     ) -> Result<(), BatchError> {
         self.fill(decisions, originals, report)?;
-        self.paths.publish()
+        self.paths.publish(may_go_on)
     }
 
     /// Removes the files of what was read.
     pub fn remove_read(&self) {
-        for what in ["records", "read"] {
-            // Without WARC there are no records, and what another worker has removed is in nobody's way.
-            let _ = fs::remove_file(self.paths.temporary(what));
-        }
-    }
-
-    /// Whether the disk has room to keep what was read.
-    pub fn has_room(&self) -> bool {
-        self.paths.output().has_room()
+        self.paths.remove(&["records", "read"]);
     }
 
     fn fill(

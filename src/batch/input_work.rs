@@ -19,6 +19,7 @@ use super::input_files::InputFiles;
 use super::originals::Originals;
 use super::output::BatchOutput;
 use super::spools::{Spool, Spools};
+use super::waiting_inputs::WaitingInputs;
 
 /// Pages that are sent together. Whoever reads an input cuts it alike.
 const CHUNK: usize = 16;
@@ -37,6 +38,7 @@ pub(super) struct InputTools {
     pub reader: Arc<InputReader>,
     pub decisions: StreamDecisions,
     pub originals: Arc<Originals>,
+    pub waiting: WaitingInputs,
     /// What was read and may be written again.
     pub spools: Arc<Spools>,
     /// The decisions of the second look that was read last.
@@ -106,8 +108,9 @@ impl InputTools {
         let FilesToWrite { input, name, file, look } = files;
         let mut session = self.session().await?;
         let mut decided = self.decisions.begin(input.stream());
-        // Pages that were read before have arrived.
-        let (spool, is_known) = match self.spools.take(input.number) {
+        // What was sent may be lost since, after a failover.
+        let there = arrived(&session, input.stream()).await?;
+        let (spool, is_known) = match self.spools.take(input.number).filter(|spool| spool.sent == there) {
             Some(spool) => (spool, true),
             None => {
                 let files = Arc::new(InputFiles::new(&self.output, file));
@@ -123,9 +126,13 @@ impl InputTools {
             // Some of its pages may have been decided before this process kept their decisions.
             self.decisions.enter(&decisions_of(&session, input.stream(), input.first_turn, sent).await?);
         }
+        // Many inputs may wait at a time.
+        drop(session);
+        let waits = self.waiting.enter(sent);
         if decided.wait_for(|decided| *decided >= sent).await.is_err() {
             return Err(ClusterError::RunLost(run.0).into());
         }
+        drop(waits);
         test_point("decided");
         let answers = self.decisions.take(input.stream());
         let mut session = self.session().await?;
@@ -138,9 +145,16 @@ impl InputTools {
         let named: std::collections::BTreeSet<Sequence> = decisions.iter().flat_map(FinalDecision::named).collect();
         let originals = self.originals.find(&session, named).await?;
         report.pages = answers.iter().filter(|answer| !answer.redelivered).count() as u64;
-        let files = Arc::clone(&spool.files);
+        self.make_room();
+        // Writing goes on when this task is dropped, and must not replace what a later owner has written.
+        let (alive, files) = (Arc::new(()), Arc::clone(&spool.files));
+        let owner = Arc::downgrade(&alive);
         let written = tokio::task::spawn_blocking(move || {
-            files.write(&decisions, &originals, &mut report)?;
+            let may_go_on = || match owner.strong_count() {
+                0 => Err(ClusterError::RunLost(run.0).into()),
+                _ => Ok(()),
+            };
+            files.write(&decisions, &originals, &mut report, may_go_on)?;
             Ok::<_, BatchError>(report)
         });
         let report = match written.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())) {
@@ -148,13 +162,24 @@ impl InputTools {
             Err(error) if error.is_missing_file() => return Err(ClusterError::RunLost(run.0).into()),
             written => written?,
         };
+        drop(alive);
         let report = serde_json::to_value(&report).unwrap_or_default();
-        finish_input(&mut session, run, input, &report).await?;
+        let is_spooled = look.is_none() && self.division == Division::ByPages && self.make_room();
+        finish_input(&mut session, run, input, &report, is_spooled).await?;
         test_point("done");
-        if look.is_none() && self.division == Division::ByPages && spool.files.has_room() {
+        if is_spooled {
             self.spools.keep(input.number, spool);
         }
         Ok(())
+    }
+
+    /// Gives up what was read if the disk has too little room. Returns whether it has enough.
+    fn make_room(&self) -> bool {
+        let has_room = self.output.has_room();
+        if !has_room {
+            self.spools.clear();
+        }
+        has_room
     }
 
     async fn session(&self) -> Result<Session, ClusterError> {
@@ -184,22 +209,23 @@ impl InputTools {
             if pages.len() == chunk_pages || (is_end && !pages.is_empty()) {
                 let count = pages.len() as i32;
                 let chunk = self.division.chunk(self.slots, input.stream(), next, std::mem::take(&mut pages))?;
-                next += i64::from(count);
-                if next <= there {
+                if next < there {
                     expect_same(session, &chunk, name).await?;
                 } else {
                     send_arrivals(session, &chunk).await?;
                     test_point("chunk");
                 }
+                next += i64::from(count);
             }
             if is_end {
                 break;
             }
         }
-        if next < there {
+        let report = reading.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        let is_other = input.records.is_some_and(|records| records != next);
+        if is_other || arrived(session, input.stream()).await? != next {
             return Err(BatchError::OtherInput(name.to_owned()));
         }
-        let report = reading.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
         Ok((report, next, there > 0))
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! | file | question |
 //! |---|---|
-//! | `worker` | Which inputs does a process work on, and when is it done? |
+//! | `worker`, `waiting_inputs` | Which inputs does a process work on, how many at a time, and when is it done? |
 //! | `input_work` | How does an input get from its records to its files, and a manifest to its second look? |
 //! | `decisions`, `final_decision` | What was decided on the arrivals of the inputs, and what counts after the second look? |
 //! | `originals` | Which page does a duplicate repeat? |
@@ -36,6 +36,7 @@ mod originals;
 mod output;
 mod spools;
 mod verdict_file;
+mod waiting_inputs;
 mod worker;
 
 pub use error::BatchError;

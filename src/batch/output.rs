@@ -68,14 +68,14 @@ impl BatchOutput {
     }
 
     /// Removes what dead workers have left of an input.
-    pub(super) fn clean(&self, input: i32) -> Result<(), BatchError> {
-        let left = format!(".{input:06}.");
-        let entries = fs::read_dir(&self.folder).map_err(BatchError::output(&self.folder))?;
-        for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&left)) {
-            // What cannot be removed is in nobody's way.
-            let _ = fs::remove_file(entry.path());
-        }
-        Ok(())
+    pub(super) fn clean(&self, input: i32) {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(self.scratch(input));
+    }
+
+    /// Returns the folder of the files of an input that are not finished.
+    fn scratch(&self, input: i32) -> PathBuf {
+        self.folder.join(format!(".{input:06}.parts"))
     }
 }
 
@@ -99,16 +99,32 @@ impl InputPaths {
 
     /// Returns the path of a file that is not finished.
     pub fn temporary(&self, what: &str) -> PathBuf {
-        self.output.folder.join(format!(".{:06}.{what}.{}.part", self.number, self.mark))
+        self.output.scratch(self.number).join(format!("{what}.{}", self.mark))
     }
 
-    /// Removes what dead workers have left of the input.
-    pub fn clean(&self) -> Result<(), BatchError> {
-        self.output.clean(self.number)
+    /// Begins with no file that is not finished: removes what dead workers have left.
+    pub fn begin(&self) -> Result<(), BatchError> {
+        self.output.clean(self.number);
+        let folder = self.output.scratch(self.number);
+        fs::create_dir_all(&folder).map_err(BatchError::output(&folder))
     }
 
-    /// Has the kept pages and the verdicts appear, in this order: where there are verdicts, all is there.
-    pub fn publish(&self) -> Result<(), BatchError> {
+    /// Removes files that are not finished.
+    pub fn remove(&self, files: &[&str]) {
+        for file in files {
+            // What is not there is in nobody's way.
+            let _ = fs::remove_file(self.temporary(file));
+        }
+        // A folder with files of another process stays.
+        let _ = fs::remove_dir(self.output.scratch(self.number));
+    }
+
+    /// Has the kept pages and the verdicts appear, in this order: where there are verdicts, all is there. `may_go_on` is
+    /// asked before each.
+    ///
+    /// # Errors
+    /// That of `may_go_on`, among others.
+    pub fn publish(&self, may_go_on: impl Fn() -> Result<(), BatchError>) -> Result<(), BatchError> {
         let kept = match self.output.kept {
             KeptFormat::Jsonl => "jsonl",
             KeptFormat::Parquet => "parquet",
@@ -121,6 +137,7 @@ impl InputPaths {
         test_point("rename");
         for (what, ending) in [("kept", kept), ("verdicts", verdicts)] {
             let (from, name) = (self.temporary(what), format!("{:06}.{what}.{ending}", self.number));
+            may_go_on()?;
             self.publish_file(&from, &name)?;
             if what == "kept" {
                 test_point("kept");

@@ -31,6 +31,11 @@ impl Spools {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(input, spool);
     }
 
+    /// Gives all up: the disk is needed for what is written.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     pub fn take(&self, input: i32) -> Option<Spool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&input)
     }

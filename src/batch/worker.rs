@@ -18,8 +18,9 @@ use super::error::BatchError;
 use super::input_work::InputTools;
 use super::originals::Originals;
 use super::output::BatchOutput;
+use super::waiting_inputs::{Waiting, WaitingInputs};
 
-/// Inputs that a worker has under way.
+/// Inputs that a worker has under way, unless their pages do not fill a turn or another one is waited for that nobody has.
 const MOST_INPUTS: usize = 4;
 /// How often a worker looks for inputs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -90,6 +91,7 @@ impl BatchWorker {
             reader: Arc::new(reader),
             decisions,
             originals: Arc::new(Originals::default()),
+            waiting: WaitingInputs::default(),
             spools: Arc::default(),
             looks: Arc::default(),
             output,
@@ -155,8 +157,9 @@ impl BatchWorker {
             self.under_way.clear();
             self.run = run;
         }
-        while let Some(run) = run.filter(|_| self.work.len() < MOST_INPUTS) {
-            let leased = lease_input(self.session.open().await?, run, &self.under_way).await;
+        while let Some(run) = run {
+            let is_full = self.is_full();
+            let leased = lease_input(self.session.open().await?, run, &self.under_way, is_full).await;
             let Some(input) = self.session.after(leased)? else { break };
             test_point("leased");
             self.under_way.push(input.number);
@@ -170,11 +173,18 @@ impl BatchWorker {
         Ok(self.session.after(left)? == 0)
     }
 
+    /// Whether as many inputs are under way as may be. Inputs of few pages may wait for each other: a turn is opened when it
+    /// is full, and who holds none back has all inputs before the first free one under way.
+    fn is_full(&self) -> bool {
+        let Waiting { inputs, pages } = self.tools.waiting.now();
+        let reading = self.work.len().saturating_sub(inputs);
+        self.work.len() >= MOST_INPUTS && (reading >= MOST_INPUTS || pages >= i64::from(self.tools.turn_pages))
+    }
+
     /// Removes what killed workers have left of the inputs of the manifest, which are done.
     async fn clean_up(&mut self) -> Result<(), BatchError> {
-        for file in input_files(self.session.open().await?, &self.names).await? {
-            self.tools.output.clean(file)?;
-        }
+        let files = input_files(self.session.open().await?, &self.names).await?;
+        files.into_iter().for_each(|file| self.tools.output.clean(file));
         Ok(())
     }
 

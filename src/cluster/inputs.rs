@@ -30,6 +30,8 @@ pub struct LeasedInput {
     pub fence: i64,
     /// Turns before this one have none of its pages. Of a second look: its first turn.
     pub first_turn: i64,
+    /// How many arrivals it has, if all are sent.
+    pub records: Option<i64>,
 }
 
 /// What is to be done with an input.
@@ -125,11 +127,13 @@ fn expect_same(there: &ManifestFlags, here: &ManifestFlags) -> Result<(), Refusa
 }
 
 /// Leases the first input that nobody works on, if there is one. `under_way` has the numbers of those that this run works
-/// on: others that it owns were leased by a commit whose answer was lost.
+/// on: others that it owns were leased by a commit whose answer was lost, or are to be written again. With `is_full` only
+/// an input that these may wait for is leased.
 pub async fn lease_input(
     session: &mut Session,
     run: RunId,
     under_way: &[i32],
+    is_full: bool,
 ) -> Result<Option<LeasedInput>, ClusterError> {
     let doing = ClusterError::query("lease an input");
     let transaction = session.begin().await?;
@@ -139,6 +143,7 @@ pub async fn lease_input(
             "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
                            WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp() \
                                                 OR (owner = $1 AND number <> ALL ($2))) \
+                             AND (NOT $3 OR number < ALL ($2)) \
                              AND (input.name IS NOT NULL OR NOT EXISTS \
                                   (SELECT FROM input AS before WHERE before.number < input.number AND NOT before.is_done)) \
                            ORDER BY number LIMIT 1 FOR UPDATE OF input SKIP LOCKED) \
@@ -146,8 +151,8 @@ pub async fn lease_input(
                     first_turn = CASE fence WHEN 0 THEN (SELECT turn + 1 FROM crawl) ELSE first_turn END \
              FROM free WHERE input.number = free.number \
                AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \
-             RETURNING input.number, name, file, look, fence, first_turn",
-            &[&run.0, &under_way],
+             RETURNING input.number, name, file, look, fence, first_turn, records",
+            &[&run.0, &under_way, &is_full],
         )
         .await
         .map_err(&doing)?;
@@ -159,7 +164,8 @@ pub async fn lease_input(
             Some((name, file)) => InputTask::Write { name, file, look },
             None => InputTask::LookAgain,
         };
-        Ok(LeasedInput { number: row.try_get(0)?, task, fence: row.try_get(4)?, first_turn: row.try_get(5)? })
+        let (number, fence, first_turn) = (row.try_get(0)?, row.try_get(4)?, row.try_get(5)?);
+        Ok(LeasedInput { number, task, fence, first_turn, records: row.try_get(6)? })
     };
     row.as_ref().map(leased).transpose().map_err(doing)
 }
@@ -186,7 +192,8 @@ pub async fn all_sent(
     transaction.commit().await
 }
 
-/// Marks an input as done: its output is there. `report` is what the input gave.
+/// Marks an input as done: its output is there. `report` is what the input gave; `is_spooled` says whether this run keeps
+/// what it has read, so that it is given the input if it is to be written again.
 ///
 /// # Errors
 /// [`ClusterError::RunLost`] if the input is another run's by now.
@@ -195,14 +202,16 @@ pub async fn finish_input(
     run: RunId,
     input: &LeasedInput,
     report: &Value,
+    is_spooled: bool,
 ) -> Result<(), ClusterError> {
-    let statement = "UPDATE input SET is_done = true, report = $4::text::jsonb \
-                     WHERE number = $1 AND owner = $2 AND fence = $3 \
+    let statement = "UPDATE input SET is_done = true, report = $4::text::jsonb, is_spooled = $5 \
+                     WHERE number = $1 AND owner = $2 AND fence = $3 AND NOT is_done \
                      AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
     let doing = ClusterError::query("mark an input as done");
     let transaction = session.begin().await?;
     let report = report.to_string();
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&input.number, &run.0, &input.fence, &report];
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
+        [&input.number, &run.0, &input.fence, &report, &is_spooled];
     let changed = transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
     if changed == 0 {
         return Err(ClusterError::RunLost(run.0));
@@ -221,7 +230,8 @@ pub async fn finish_look(
     records: i64,
     again: &[i32],
 ) -> Result<(), ClusterError> {
-    let statement = "UPDATE input SET is_done = true, records = $4 WHERE number = $1 AND owner = $2 AND fence = $3 \
+    let statement = "UPDATE input SET is_done = true, records = $4 \
+                     WHERE number = $1 AND owner = $2 AND fence = $3 AND NOT is_done \
                      AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
     let doing = ClusterError::query("mark a second look as done");
     let transaction = session.begin().await?;
@@ -230,8 +240,10 @@ pub async fn finish_look(
     if changed == 0 {
         return Err(ClusterError::RunLost(run.0));
     }
-    // Their owners may have kept what they have read. What dead ones have is free.
-    let statement = "UPDATE input SET is_done = false, look = $1 WHERE number = ANY($2)";
+    // Who has kept what it has read is given it again, if it lives. Another fence ends those who still work on an input
+    // since the answer was lost by which it was done.
+    let statement = "UPDATE input SET is_done = false, look = $1, fence = fence + 1, \
+                            owner = CASE WHEN is_spooled THEN owner END WHERE number = ANY($2)";
     transaction.sql().execute(statement, &[&input.number, &again]).await.map_err(doing)?;
     transaction.commit().await
 }

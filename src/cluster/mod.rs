@@ -137,7 +137,7 @@ pub use logged_lines::{LoggedLine, logged_lines};
 pub use moving::{Moved, begin_move, move_in};
 pub use named_page::{NamedPage, named_page};
 pub use page_grants::{grant_pages, return_pages};
-pub use question::{Asked, Found, Question};
+pub use question::{Asked, Conclusion, Found, Question};
 pub use refusal::Refusal;
 pub use replay::{Replay, ReplayOptions, replay};
 pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};

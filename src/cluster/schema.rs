@@ -56,7 +56,7 @@ CREATE TABLE file (
 CREATE TABLE input (
     number int PRIMARY KEY, manifest int NOT NULL, name text UNIQUE, file int, look int, owner int,
     fence bigint NOT NULL DEFAULT 0, first_turn bigint NOT NULL DEFAULT 0, records bigint,
-    is_done bool NOT NULL DEFAULT false, report jsonb);
+    is_done bool NOT NULL DEFAULT false, is_spooled bool NOT NULL DEFAULT false, report jsonb);
 CREATE TABLE manifest (number int PRIMARY KEY, flags jsonb NOT NULL);
 CREATE TABLE rest (origin text PRIMARY KEY, slot int NOT NULL, until timestamptz NOT NULL, body text NOT NULL);
 CREATE INDEX ON rest (slot);

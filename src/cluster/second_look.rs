@@ -118,11 +118,13 @@ impl LookStream<'_> {
 
     /// Returns the first page that the questions of this round are about.
     async fn from(&mut self) -> Result<Sequence, ClusterError> {
-        // Of a round whose first question was sent, the row of the crawl may tell of the end already.
+        // Of a round whose first question was sent, the row of the crawl may tell of the end already. It is read first:
+        // if nothing is sent afterwards, it is as old as the round.
+        let looked = looked(self.session).await?;
         let sent = read_arrivals(self.session, self.stream, self.next, 1).await?;
         let question = sent.first().filter(|chunk| chunk.first == self.next).map(arrivals_of_chunk).transpose()?;
         match question.as_deref() {
-            None => looked(self.session).await,
+            None => Ok(looked),
             Some([Arriving::Question(question)]) => {
                 let (Question::Suspects(asked) | Question::Revisions(asked, _)) = **question;
                 Ok(asked.from)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -20,7 +20,7 @@ const TURN: usize = 64;
 /// Pages of an input.
 pub const PAGES: usize = 90;
 /// A lease that runs out within a test.
-const LEASE: &str = "1500ms";
+pub const LEASE: &str = "1500ms";
 
 /// The words of a page: those of its family, a few of which are changed.
 pub fn page(input: usize, number: usize) -> String {
@@ -95,7 +95,10 @@ pub fn dedup(place: &Place, crawl: &str, out: &str, manifest: &str, workers: usi
 
 /// The files of the output, by name, and what killed workers have left.
 pub fn files(folder: &Path) -> BTreeMap<String, String> {
-    let text = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+    let text = |path: PathBuf| match path.is_dir() {
+        true => "a folder".to_owned(),
+        false => String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned(),
+    };
     let read = |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), text(entry.path()));
     fs::read_dir(folder).unwrap().map(|entry| read(entry.unwrap())).collect()
 }
@@ -211,6 +214,23 @@ async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
         dedup(&place, &crawl, &out, "manifest", 2).finish().expect_code(0);
         assert_eq!(files(&place.path(&out)), whole, "{point}");
     }
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn inputs_of_few_pages_do_not_wait_for_each_other() {
+    let place = Place::new();
+    let names: Vec<String> = (0..TURN + 9).map(|input| format!("page{input}.warc")).collect();
+    for (input, name) in names.iter().enumerate() {
+        place.write(name, &record(input, 1));
+    }
+    place.write("manifest", &names.join("\n"));
+    for workers in 1..=2 {
+        let (crawl, out) = (format!("few_pages_{workers}"), format!("out{workers}"));
+        let told = dedup(&place, &crawl, &out, "manifest", workers).finish().expect_code(0).stdout;
+        assert!(told.starts_with("73 of 73 inputs done"), "{told}");
+    }
+    assert_eq!(files(&place.path("out1")), files(&place.path("out2")));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flate2::read::MultiGzDecoder;
@@ -18,7 +18,9 @@ use crate::program::Place;
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn files(folder: &Path) -> Files {
-    let read = |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
+    // A killed worker leaves a folder.
+    let bytes = |path: PathBuf| if path.is_dir() { Vec::new() } else { fs::read(path).unwrap() };
+    let read = |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), bytes(entry.path()));
     fs::read_dir(folder).unwrap().map(|entry| read(entry.unwrap())).collect()
 }
 

@@ -4,24 +4,32 @@ use std::collections::BTreeMap;
 
 use ndcrawl::cluster::{Connector, CrawlName, ReplayOptions, check_log, open};
 use ndcrawl::detect::{Mode, Options};
-use ndcrawl::model::Detector;
+use ndcrawl::model::{Detector, Threshold};
 use serde_json::{Value, json};
 
-use super::dedup::{dedup, files, verdict_lines, write_record};
+use super::dedup::{LEASE, dedup, files, verdict_lines, write_record};
 use super::revisions::{PAGES, POSTS, Sites};
 use super::servers::LocalServers;
+use crate::better_place::{LIKE, assert_all_but_the_list_are_kept, list_post_and_page_like_the_list};
 use crate::invariants::lines;
 use crate::program::Place;
+use crate::words::words_of;
 
 const INPUTS: usize = 4;
 
-/// Lists that hold posts, the posts, and a manual whose pages look like copies until its template is known.
-fn pages() -> Vec<(&'static str, String)> {
-    let manual = (0..PAGES).map(|number| ("manual.test", format!("{number}")));
-    let tags = (0..POSTS).map(|number| ("tags.test", format!("tag/{number}")));
-    let posts = (0..POSTS).map(|number| ("posts.test", format!("post/{number}")));
-    let behind = (0..PAGES).map(|number| ("manual.test", format!("behind{number}")));
+/// Lists that hold posts, the posts, and a manual whose pages look like copies until its template is known, with their
+/// URLs.
+fn pages() -> Vec<(String, String)> {
+    let of_site = |host: &str, path: String| (format!("http://{host}/{path}"), Sites::html(host, &path, "80").unwrap());
+    let manual = (0..PAGES).map(|number| of_site("manual.test", format!("{number}")));
+    let tags = (0..POSTS).map(|number| of_site("tags.test", format!("tag/{number}")));
+    let posts = (0..POSTS).map(|number| of_site("posts.test", format!("post/{number}")));
+    let behind = (0..PAGES).map(|number| of_site("manual.test", format!("behind{number}")));
     manual.chain(tags).chain(posts).chain(behind).collect()
+}
+
+fn records(input: usize, pages: &[(String, String)]) -> String {
+    pages.iter().enumerate().map(|(number, (url, html))| write_record(url, input, number, html)).collect()
 }
 
 /// A place with these pages in several inputs, and the manifest of them.
@@ -29,12 +37,7 @@ fn place() -> Place {
     let (place, pages) = (Place::new(), pages());
     let mut names = String::new();
     for (input, pages) in pages.chunks(pages.len().div_ceil(INPUTS)).enumerate() {
-        let record = |(number, (host, path)): (usize, &(&str, String))| {
-            let html = Sites::html(host, path, "80").unwrap();
-            write_record(&format!("http://{host}/{path}"), input, number, &html)
-        };
-        let records: String = pages.iter().enumerate().map(record).collect();
-        place.write(&format!("in{input}.warc"), &records);
+        place.write(&format!("in{input}.warc"), &records(input, pages));
         names += &format!("in{input}.warc\n");
     }
     place.write("manifest", &names);
@@ -46,10 +49,10 @@ fn by_url(lines: Vec<Value>) -> BTreeMap<String, Value> {
 }
 
 /// Checks that the log is what one process decides, with its questions.
-async fn assert_sound(crawl: &str) {
+async fn assert_sound(crawl: &str, threshold: Threshold) {
     let session = Connector::new(LocalServers::shared().address()).connect().await.unwrap();
     let crawl = open(&session, &CrawlName::parse(crawl).unwrap()).await.unwrap();
-    let options = Options { mode: Mode::Best, ..Options::of(Detector::Mwo) };
+    let options = Options { mode: Mode::Best, threshold, ..Options::of(Detector::Mwo) };
     let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
     assert!(check.is_sound() && check.replay.questions > 1, "{check:?}");
 }
@@ -72,7 +75,7 @@ async fn workers_revise_what_one_process_does() {
     for workers in 2..=3 {
         assert_eq!(files(&place.path(&format!("out{workers}"))), written, "{workers} workers");
     }
-    assert_sound("revised_by_2").await;
+    assert_sound("revised_by_2", Options::of(Detector::Mwo).threshold).await;
 
     let inputs = (0..INPUTS).map(|input| format!("in{input}.warc"));
     let flags = ["--matching=best", "--no-config", "--progress=none", "--min-free=0"];
@@ -108,6 +111,18 @@ async fn workers_revise_what_one_process_does() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn what_was_like_a_displaced_page_only_is_kept() {
+    let (place, pages) = (Place::new(), (0..POSTS).flat_map(list_post_and_page_like_the_list).collect::<Vec<_>>());
+    place.write("in0.warc", &records(0, &pages));
+    place.write("manifest", "in0.warc\n");
+    dedup(&place, "like_the_list", "out", "manifest", 2).args([LIKE]).finish().expect_code(0);
+    let lines = by_url(verdict_lines(&files(&place.path("out"))));
+    (0..POSTS).for_each(|number| assert_all_but_the_list_are_kept(&lines, number));
+    assert_sound("like_the_list", Threshold::from_millionths(950_000).unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn workers_killed_during_a_second_look_lose_nothing() {
     let place = place();
     dedup(&place, "look_whole", "whole", "manifest", 1).finish().expect_code(0);
@@ -129,20 +144,13 @@ async fn workers_killed_during_a_second_look_lose_nothing() {
 async fn what_an_earlier_manifest_has_kept_stays_kept() {
     let place = place();
     // The lists come with the first manifest, the posts with the second.
-    let of = |host: &str, input: usize| {
-        let pages = pages().into_iter().filter(|(of, _)| *of == host);
-        let record = |(number, (host, path)): (usize, (&str, String))| {
-            let html = Sites::html(host, &path, "80").unwrap();
-            write_record(&format!("http://{host}/{path}"), input, number, &html)
-        };
-        pages.enumerate().map(record).collect::<String>()
-    };
     for (input, host) in ["tags.test", "posts.test"].into_iter().enumerate() {
-        place.write(&format!("{host}.warc"), &of(host, input));
+        let pages: Vec<(String, String)> = pages().into_iter().filter(|(url, _)| url.contains(host)).collect();
+        place.write(&format!("{host}.warc"), &records(input, &pages));
         place.write(host, &format!("{host}.warc\n"));
         dedup(&place, "looked_twice", "out", host, 1).finish().expect_code(0);
     }
-    assert_sound("looked_twice").await;
+    assert_sound("looked_twice", Options::of(Detector::Mwo).threshold).await;
     let written = files(&place.path("out"));
     let names: Vec<&str> = written.keys().map(String::as_str).collect();
     let expected = ["000000.kept.jsonl", "000000.verdicts.jsonl", "000001.kept.jsonl", "000001.verdicts.jsonl"];
@@ -158,4 +166,35 @@ async fn what_an_earlier_manifest_has_kept_stays_kept() {
     let lines = verdict_lines(&files(&place.path("both-out")));
     let exchanged = lines.iter().filter(|line| line["revised"]["reason"] == "displaced").count();
     assert_eq!(exchanged, POSTS as usize);
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn a_worker_that_waits_for_a_look_takes_it_over() {
+    let place = place();
+    let killed = dedup(&place, "look_free", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "suspects").finish();
+    assert_eq!(killed.signal, Some(6), "{}", killed.stderr);
+    // The look belongs to the dead run for a while, and a worker of a further manifest takes as many inputs as it may.
+    let further: String = (0..6).map(|input| format!("further{input}.warc\n")).collect();
+    for (input, name) in further.lines().enumerate() {
+        place.write(name, &records(10 + input, &[(format!("http://f{input}.test/"), format!("<p>further {input}"))]));
+    }
+    place.write("further", &further);
+    let ended = dedup(&place, "look_free", "out", "further", 1).args(["--json"]).finish().expect_code(0).json();
+    assert_eq!((&ended["done"], &ended["complete"]), (&json!(6), &json!(true)), "{ended}, with leases of {LEASE}");
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn an_input_that_has_grown_before_it_is_written_again_is_told() {
+    let place = place();
+    let killed = dedup(&place, "look_grown", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "looked").finish();
+    assert_eq!(killed.signal, Some(6), "{}", killed.stderr);
+    let before = std::fs::read_to_string(place.path("in0.warc")).unwrap();
+    let more = records(9, &[("http://more.test/".to_owned(), words_of(900, "more", 90).join(" "))]);
+    place.write("in0.warc", &(before.clone() + &more));
+    let told = dedup(&place, "look_grown", "out", "manifest", 1).finish().expect_code(4).stderr;
+    assert!(told.contains("the input in0.warc differs from what another worker has read"), "{told}");
+    place.write("in0.warc", &before);
+    dedup(&place, "look_grown", "out", "manifest", 1).finish().expect_code(0);
 }
