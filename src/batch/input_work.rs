@@ -42,12 +42,15 @@ pub(super) struct InputTools {
     /// What was read and may be written again.
     pub spools: Arc<Spools>,
     /// The decisions of the second look that was read last.
-    pub looks: Arc<Mutex<Option<(i32, Arc<LookDecisions>)>>>,
+    pub looks: Arc<Mutex<Option<NumberedLook>>>,
     pub output: BatchOutput,
     pub division: Division,
     pub slots: u16,
     pub turn_pages: i32,
 }
+
+/// The number of a second look, and its decisions.
+type NumberedLook = (i32, Arc<LookDecisions>);
 
 /// An input whose files are to be written.
 struct FilesToWrite<'a> {
