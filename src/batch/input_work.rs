@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, Semaphore, mpsc};
 
 use crate::cluster::{
     ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, Division, InputTask, LeasedInput, LookDecisions,
@@ -39,6 +39,8 @@ pub(super) struct InputTools {
     pub decisions: StreamDecisions,
     pub originals: Arc<Originals>,
     pub waiting: WaitingInputs,
+    /// Those whose files are written at a time.
+    pub writers: Arc<Semaphore>,
     /// What was read and may be written again.
     pub spools: Arc<Spools>,
     /// The decisions of the second look that was read last.
@@ -131,12 +133,14 @@ impl InputTools {
         }
         // Many inputs may wait at a time.
         drop(session);
-        let waits = self.waiting.enter(sent);
+        let waits = self.waiting.enter(input.number, sent, decided.clone());
         if decided.wait_for(|decided| *decided >= sent).await.is_err() {
             return Err(ClusterError::RunLost(run.0).into());
         }
         drop(waits);
         test_point("decided");
+        // One turn may decide the last pages of many.
+        let _permit = self.writers.acquire().await;
         let answers = self.decisions.take(input.stream());
         let mut session = self.session().await?;
         let revised = match look {
@@ -212,8 +216,11 @@ impl InputTools {
             if pages.len() == chunk_pages || (is_end && !pages.is_empty()) {
                 let count = pages.len() as i32;
                 let chunk = self.division.chunk(self.slots, input.stream(), next, std::mem::take(&mut pages))?;
+                self.make_room();
                 if next < there {
                     expect_same(session, &chunk, name).await?;
+                } else if input.records.is_some_and(|records| next + i64::from(count) > records) {
+                    return Err(BatchError::OtherInput(name.to_owned()));
                 } else {
                     send_arrivals(session, &chunk).await?;
                     test_point("chunk");

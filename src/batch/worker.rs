@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::cluster::{
     ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, Division, ManifestFlags, RunId, RunnerSettings,
-    TurnRunner, input_files, input_reports, inputs_left, lease_input, register_inputs, test_point,
+    TurnRunner, abandoned_files, input_files, input_reports, inputs_left, lease_input, register_inputs, test_point,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -20,7 +20,8 @@ use super::originals::Originals;
 use super::output::BatchOutput;
 use super::waiting_inputs::{Waiting, WaitingInputs};
 
-/// Inputs that a worker has under way, unless their pages do not fill a turn or another one is waited for that nobody has.
+/// Inputs that a worker reads at a time, and has under way unless their pages do not fill a turn or wait for another one
+/// that nobody has.
 const MOST_INPUTS: usize = 4;
 /// How often a worker looks for inputs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -83,6 +84,10 @@ impl BatchWorker {
         let has_look = division == Division::ByPages;
         register_inputs(session.open().await?, &names, &flags, has_look).await?;
         let (decisions, slots) = (StreamDecisions::default(), crawl.plan.slots.get());
+        // What they have read and kept fills the disk.
+        for file in abandoned_files(session.open().await?).await? {
+            output.clean(file);
+        }
         let (order, observer) = (ArrivalOrder::OfManifests, Some(decisions.observer()));
         let runner = TurnRunner::start_with(connector.clone(), &crawl, runner, order, observer).await?;
         let tools = InputTools {
@@ -92,6 +97,7 @@ impl BatchWorker {
             decisions,
             originals: Arc::new(Originals::default()),
             waiting: WaitingInputs::default(),
+            writers: Arc::new(Semaphore::new(MOST_INPUTS)),
             spools: Arc::default(),
             looks: Arc::default(),
             output,
@@ -158,7 +164,13 @@ impl BatchWorker {
             self.run = run;
         }
         while let Some(run) = run {
-            let is_full = self.is_full();
+            let Waiting { inputs, pages } = self.tools.waiting.now();
+            if self.work.len().saturating_sub(inputs) >= MOST_INPUTS {
+                break;
+            }
+            // A turn is opened when it is full. So whoever holds back has the pages of one that waits for nothing but inputs
+            // before these: others that nobody has, which are leased nevertheless.
+            let is_full = self.work.len() >= MOST_INPUTS && pages >= i64::from(self.tools.turn_pages);
             let leased = lease_input(self.session.open().await?, run, &self.under_way, is_full).await;
             let Some(input) = self.session.after(leased)? else { break };
             test_point("leased");
@@ -171,14 +183,6 @@ impl BatchWorker {
         }
         let left = inputs_left(self.session.open().await?).await;
         Ok(self.session.after(left)? == 0)
-    }
-
-    /// Whether as many inputs are under way as may be. Inputs of few pages may wait for each other: a turn is opened when it
-    /// is full, and who holds none back has all inputs before the first free one under way.
-    fn is_full(&self) -> bool {
-        let Waiting { inputs, pages } = self.tools.waiting.now();
-        let reading = self.work.len().saturating_sub(inputs);
-        self.work.len() >= MOST_INPUTS && (reading >= MOST_INPUTS || pages >= i64::from(self.tools.turn_pages))
     }
 
     /// Removes what killed workers have left of the inputs of the manifest, which are done.

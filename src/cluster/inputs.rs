@@ -128,7 +128,7 @@ fn expect_same(there: &ManifestFlags, here: &ManifestFlags) -> Result<(), Refusa
 
 /// Leases the first input that nobody works on, if there is one. `under_way` has the numbers of those that this run works
 /// on: others that it owns were leased by a commit whose answer was lost, or are to be written again. With `is_full` only
-/// an input that these may wait for is leased.
+/// an input that one of these may wait for is leased.
 pub async fn lease_input(
     session: &mut Session,
     run: RunId,
@@ -143,7 +143,7 @@ pub async fn lease_input(
             "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
                            WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp() \
                                                 OR (owner = $1 AND number <> ALL ($2))) \
-                             AND (NOT $3 OR number < ALL ($2)) \
+                             AND (NOT $3 OR number < ANY ($2)) \
                              AND (input.name IS NOT NULL OR NOT EXISTS \
                                   (SELECT FROM input AS before WHERE before.number < input.number AND NOT before.is_done)) \
                            ORDER BY number LIMIT 1 FOR UPDATE OF input SKIP LOCKED) \
@@ -261,6 +261,15 @@ pub async fn input_files(session: &Session, names: &[String]) -> Result<Vec<i32>
     let doing = ClusterError::query("read the numbers of the inputs");
     let statement = "SELECT file FROM input WHERE name = ANY($1) ORDER BY number";
     let rows = session.client().query(statement, &[&names]).await.map_err(&doing)?;
+    rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)
+}
+
+/// Returns the numbers among all inputs of those that are done and whose run is dead.
+pub async fn abandoned_files(session: &Session) -> Result<Vec<i32>, ClusterError> {
+    let doing = ClusterError::query("look for inputs of dead runs");
+    let statement = "SELECT file FROM input LEFT JOIN run ON run.id = owner \
+                     WHERE is_done AND file IS NOT NULL AND (until IS NULL OR until <= clock_timestamp())";
+    let rows = session.client().query(statement, &[]).await.map_err(&doing)?;
     rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)
 }
 

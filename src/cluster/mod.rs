@@ -128,8 +128,8 @@ pub use error::ClusterError;
 pub use gather::{GatherProgress, Gathered, gather};
 pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
 pub use inputs::{
-    InputTask, LeasedInput, ManifestFlags, all_sent, finish_input, finish_look, input_files, input_reports,
-    inputs_left, lease_input, number_of_stream, register_inputs,
+    InputTask, LeasedInput, ManifestFlags, abandoned_files, all_sent, finish_input, finish_look, input_files,
+    input_reports, inputs_left, lease_input, number_of_stream, register_inputs,
 };
 pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};

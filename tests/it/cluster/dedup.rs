@@ -216,21 +216,45 @@ async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
     }
 }
 
+/// Inputs of so many pages each, and the manifest of them.
+fn place_of_sizes(sizes: &[usize]) -> Place {
+    let place = Place::new();
+    let mut names = String::new();
+    for (input, size) in sizes.iter().enumerate() {
+        let records: String = (0..*size).map(|number| record(input, number)).collect();
+        place.write(&format!("in{input}.warc"), &records);
+        names += &format!("in{input}.warc\n");
+    }
+    place.write("manifest", &names);
+    place
+}
+
 #[test]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 fn inputs_of_few_pages_do_not_wait_for_each_other() {
-    let place = Place::new();
-    let names: Vec<String> = (0..TURN + 9).map(|input| format!("page{input}.warc")).collect();
-    for (input, name) in names.iter().enumerate() {
-        place.write(name, &record(input, 1));
+    let (single, mut first_larger) = (vec![1; TURN + 9], vec![1; 40]);
+    first_larger[0] = TURN + 6;
+    for (name, sizes) in [("single", single), ("first_larger", first_larger), ("middling", vec![13; 12])] {
+        let place = place_of_sizes(&sizes);
+        for workers in 1..=2 {
+            let (crawl, out) = (format!("{name}_{workers}"), format!("out{workers}"));
+            let told = dedup(&place, &crawl, &out, "manifest", workers).finish().expect_code(0).stdout;
+            assert!(told.starts_with(&format!("{0} of {0} inputs done", sizes.len())), "{told}");
+        }
+        assert_eq!(files(&place.path("out1")), files(&place.path("out2")), "{name}");
     }
-    place.write("manifest", &names.join("\n"));
-    for workers in 1..=2 {
-        let (crawl, out) = (format!("few_pages_{workers}"), format!("out{workers}"));
-        let told = dedup(&place, &crawl, &out, "manifest", workers).finish().expect_code(0).stdout;
-        assert!(told.starts_with("73 of 73 inputs done"), "{told}");
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn inputs_of_the_dead_are_taken_by_workers_that_wait_for_them() {
+    let place = place_of_sizes(&[PAGES; 8]);
+    // The dead have the first two inputs, and the second one is free later.
+    for _ in 0..2 {
+        let killed = dedup(&place, "few_left", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "leased").finish();
+        assert_eq!(killed.signal, Some(6), "{}", killed.stderr);
     }
-    assert_eq!(files(&place.path("out1")), files(&place.path("out2")));
+    dedup(&place, "few_left", "out", "manifest", 1).finish().expect_code(0);
 }
 
 #[test]
