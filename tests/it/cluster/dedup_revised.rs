@@ -62,6 +62,7 @@ async fn assert_sound(crawl: &str, threshold: Threshold) {
     let options = Options { mode: Mode::Best, threshold, ..Options::of(Detector::Mwo) };
     let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
     assert!(check.is_sound() && check.replay.questions > 1, "{check:?}");
+    assert_eq!(check.uncompleted, 0, "pages of inputs are in no log of a slot");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
