@@ -70,7 +70,7 @@ fn page(name: &str) -> String {
 
 /// A message with these header lines and a length.
 fn message(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!("HTTP/1.1 {status}\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!("HTTP/1.1 {status}\r\n{headers}{CLOSING}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
@@ -95,6 +95,8 @@ fn raw_deflate(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// In each answer: the connection ends with it, and a client that did not know so could lose its next request.
+const CLOSING: &str = "Connection: close\r\n";
 const HTML: &str = "Content-Type: text/html; charset=utf-8\r\n";
 const NO_RETRY: [&str; 4] = ["--retries", "0", "--soft-404", "off"];
 
@@ -130,7 +132,8 @@ const READABLE: &[Readable] = &[
     }),
     ("/transfer", "transfer codings are undone", |name| {
         let body = gzip(page(name).as_bytes());
-        let head = format!("HTTP/1.1 200 OK\r\n{HTML}Transfer-Encoding: gzip, chunked\r\n\r\n{:x}\r\n", body.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\n{CLOSING}{HTML}Transfer-Encoding: gzip, chunked\r\n\r\n{:x}\r\n", body.len());
         [head.as_bytes(), &body, b"\r\n0\r\n\r\n"].concat()
     }),
     ("/no-checksum", "a stream may lack its checksum", |name| {
@@ -266,7 +269,8 @@ const LOCATIONS: [(&str, &[u8], &str); 7] = [
 fn the_bytes_of_a_location_are_asked_for_as_they_are() {
     let server = Raw::start(|path, _| match LOCATIONS.iter().find(|(known, ..)| *known == path) {
         Some((_, location, _)) => {
-            [b"HTTP/1.1 302 Found\r\nLocation: ", *location, b"\r\nContent-Length: 0\r\n\r\n"].concat()
+            let rest = format!("\r\n{CLOSING}Content-Length: 0\r\n\r\n");
+            [b"HTTP/1.1 302 Found\r\nLocation: ", *location, rest.as_bytes()].concat()
         }
         None if path == "/" => index(LOCATIONS.iter().map(|(path, ..)| *path)),
         None if path == "/robots.txt" => message("404 Not Found", HTML, b"none"),
@@ -293,7 +297,7 @@ fn part(name: &str, range: &str) -> Vec<u8> {
 type Absent = (&'static str, &'static str, u64, fn(&str) -> Vec<u8>);
 
 const ABSENT: &[Absent] = &[
-    ("/204", "excluded empty", 1, |_| format!("HTTP/1.1 204 No Content\r\n{HTML}\r\n").into_bytes()),
+    ("/204", "excluded empty", 1, |_| format!("HTTP/1.1 204 No Content\r\n{CLOSING}{HTML}\r\n").into_bytes()),
     ("/205", "excluded empty", 1, |_| message("205 Reset Content", HTML, b"")),
     ("/empty", "excluded empty", 1, |_| message("200 OK", HTML, b"")),
     ("/empty-too", "excluded empty", 1, |_| message("201 Created", HTML, b"")),
