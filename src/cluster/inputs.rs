@@ -256,6 +256,13 @@ pub async fn inputs_left(session: &Session) -> Result<i64, ClusterError> {
     row.try_get(0).map_err(doing)
 }
 
+/// Whether the pages of the crawl come from inputs, and so have no outcomes in the logs of slots.
+pub(super) async fn has_inputs(session: &Session) -> Result<bool, ClusterError> {
+    let doing = ClusterError::query("look for inputs");
+    let row = session.client().query_one("SELECT EXISTS (SELECT FROM input)", &[]).await.map_err(&doing)?;
+    row.try_get(0).map_err(doing)
+}
+
 /// Returns the numbers of these inputs among all inputs, ascending.
 pub async fn input_files(session: &Session, names: &[String]) -> Result<Vec<i32>, ClusterError> {
     let doing = ClusterError::query("read the numbers of the inputs");

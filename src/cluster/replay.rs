@@ -1,7 +1,5 @@
 //! Decides turns of a log once more, by one process: it must give the verdicts that the cluster has given.
 
-use std::collections::HashSet;
-
 use crate::detect::{
     DecidedTurn, Decider, InMemory, Learnt, Mode, Options, Piece, Settling, TurnAnswer, TurnInput, settle_turn,
 };
@@ -69,7 +67,7 @@ pub async fn replay(session: &Session, how: ReplayOptions) -> Result<Replay, Clu
 
 /// What a replay tells of a turn, in the order of the log.
 pub(super) enum Replayed<'a> {
-    /// A page of a crawl was decided, which is in the log of a slot when it is completed.
+    /// A page was decided.
     Decided(Sequence, &'a PageInput),
     /// A page was withdrawn, maybe not for the first time.
     Withdrawn(Sequence),
@@ -91,7 +89,6 @@ pub(super) async fn replay_with(
         for row in turns {
             let verdicts = TurnVerdicts::read(&row.body)?;
             let found = verdicts.found().to_vec();
-            let of_slots: HashSet<Sequence> = verdicts.owned().map(|(_, _, page)| page).collect();
             let mut arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
             let turn = verdicts.of(arrivals.clone())?;
             arrivals.turn.is_unsettled = turn.is_unsettled;
@@ -114,8 +111,7 @@ pub(super) async fn replay_with(
                 }
             }
             turn.withdrawn.iter().for_each(|page| told(Replayed::Withdrawn(*page)));
-            let of_crawl = turn.pages.iter().filter(|page| of_slots.contains(&page.sequence));
-            of_crawl.for_each(|page| told(Replayed::Decided(page.sequence, &page.input)));
+            turn.pages.iter().for_each(|page| told(Replayed::Decided(page.sequence, &page.input)));
             replayed.withdrawn += turn.withdrawn.len() as u64;
             replayed.turns += 1;
             replayed.pages += turn.pages.len() as u64;
