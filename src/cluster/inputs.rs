@@ -147,7 +147,7 @@ pub async fn lease_input(
                              AND (input.name IS NOT NULL OR NOT EXISTS \
                                   (SELECT FROM input AS before WHERE before.number < input.number AND NOT before.is_done)) \
                            ORDER BY number LIMIT 1 FOR UPDATE OF input SKIP LOCKED) \
-             UPDATE input SET owner = $1, fence = fence + 1, \
+             UPDATE input SET owner = $1, fence = fence + 1, is_spooled = false, \
                     first_turn = CASE fence WHEN 0 THEN (SELECT turn + 1 FROM crawl) ELSE first_turn END \
              FROM free WHERE input.number = free.number \
                AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \

@@ -58,7 +58,7 @@ pub struct RunLine {
     pub slots: i64,
     /// Whether it is the judge.
     pub is_judge: bool,
-    /// How many inputs of `dedup` it works on.
+    /// How many inputs of `dedup` it works on, without those that wait for it alone to be written again.
     pub inputs: i64,
 }
 
@@ -141,5 +141,5 @@ WHERE age >= $1 AND (SELECT state = 'running' FROM crawl) ORDER BY age DESC, slo
 
 const RUNS: &str = "
 SELECT id, run.name, version, (SELECT count(*) FROM slot WHERE owner = id), id IS NOT DISTINCT FROM judge,
-    (SELECT count(*) FROM input WHERE owner = id AND NOT is_done)
+    (SELECT count(*) FROM input WHERE owner = id AND NOT is_done AND NOT is_spooled)
 FROM run, crawl WHERE until > clock_timestamp() ORDER BY id";

@@ -15,6 +15,7 @@ mod gathering;
 mod grants;
 mod handover;
 mod holder;
+mod inputs;
 mod lease;
 mod least_rights;
 mod lost_connections;
