@@ -41,7 +41,7 @@ pub mod exit {
     pub const INTERNAL: u8 = 70;
     /// Stopped by SIGINT.
     pub const INTERRUPTED: u8 = 130;
-    /// Stopped by SIGTERM or SIGHUP.
+    /// Stopped by SIGTERM or SIGHUP, or by `cluster stop`.
     pub const TERMINATED: u8 = 143;
 }
 

@@ -79,7 +79,7 @@ pub(super) fn run(
         Ok::<_, CliError>((state, work.signals.exit_code()))
     })?;
     // A crawl in which nothing could be fetched is told by this process.
-    let codes = [exit::FINISHED, exit::NOTHING_FETCHED];
+    let codes = [exit::FINISHED, exit::NOTHING_FETCHED, exit::TERMINATED];
     let failed = helpers.into_iter().filter_map(|helper| helper.end(signalled.is_some(), &codes)).next();
     let totals = runtime.block_on(crawl_totals(&crawl.connector, &crawl.row.plan.name)).map_err(cluster_error)?;
     let name = crawl.row.plan.name.text();
@@ -95,6 +95,7 @@ pub(super) fn run(
     let pages: u64 = ["stored", "near-duplicate", "exact-duplicate"].iter().map(|kind| count(&totals, kind)).sum();
     Ok(match signalled {
         Some(code) => code,
+        None if state == CrawlState::Stopped => exit::TERMINATED,
         None if state == CrawlState::Finished && pages == 0 => exit::NOTHING_FETCHED,
         None => exit::FINISHED,
     })

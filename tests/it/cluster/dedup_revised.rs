@@ -192,6 +192,33 @@ fn a_worker_that_waits_for_a_look_takes_it_over() {
     assert_eq!((&ended["done"], &ended["complete"]), (&json!(6), &json!(true)), "{ended}, with leases of {LEASE}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_stop_before_a_look_has_ended_says_that_files_may_change() {
+    let (place, servers) = (place(), LocalServers::shared());
+    let killed = dedup(&place, "look_stopped", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "suspects").finish();
+    assert_eq!(killed.signal, Some(6), "{}", killed.stderr);
+    // So a further worker waits for the look, and has nothing else to do.
+    let session = Connector::new(servers.address()).connect().await.unwrap();
+    let kept = "SET search_path = nd_look_stopped; UPDATE run SET until = clock_timestamp() + interval '1 h'";
+    session.client().batch_execute(kept).await.unwrap();
+    let of_crawl = [&*servers.url(), "--cluster-name", "look_stopped"];
+    let status = || place.run(["status"]).args(of_crawl).finish().expect_code(0).stdout;
+    let mut worker = dedup(&place, "look_stopped", "out", "manifest", 1).start();
+    assert!(worker.wait_until(|| status().contains("2 workers")), "{}", worker.stderr());
+    assert!(status().contains("4 of 4 inputs done\nthe second look at a manifest is under way\n"), "{}", status());
+    place.run(["cluster", "stop"]).args(of_crawl).finish().expect_code(0);
+    let told = worker.finish().expect_code(143).stdout;
+    assert!(told.contains("4 of 4 inputs done"), "{told}");
+    let says = "Stopped before the end: the same command goes on.\nUntil it has ended, a second look may change";
+    assert!(told.contains(says), "{told}");
+
+    let freed = "UPDATE run SET until = clock_timestamp()";
+    session.client().batch_execute(freed).await.unwrap();
+    let told = dedup(&place, "look_stopped", "out", "manifest", 1).finish().expect_code(0).stdout;
+    assert!(told.contains("4 of 4 inputs done") && !told.contains("Stopped"), "{told}");
+}
+
 #[test]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 fn an_input_that_has_grown_before_it_is_written_again_is_told() {

@@ -77,7 +77,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         Ok::<_, CliError>((ending.map_err(batch_error)?, signals.exit_code()))
     })?;
     // Inputs that were not read are told by this process, and those of a helper that failed were done by others.
-    let codes = [exit::FINISHED, exit::NOTHING_FETCHED, exit::SOME_INPUT_UNREAD];
+    let codes = [exit::FINISHED, exit::NOTHING_FETCHED, exit::SOME_INPUT_UNREAD, exit::TERMINATED];
     for failed in helpers.into_iter().filter_map(|helper| helper.end(signalled.is_some(), &codes)) {
         write_stderr(&format!("warning: {failed}"));
     }
@@ -238,6 +238,9 @@ fn warn(ending: &BatchEnding) {
 }
 
 fn code(ending: &BatchEnding) -> u8 {
+    if !ending.is_complete {
+        return exit::TERMINATED;
+    }
     let fruitful = ending.inputs.iter().any(|(_, report)| report.answers > 0);
     match (fruitful, ending.inputs.iter().all(|(_, report)| report.is_good)) {
         (false, _) => exit::NOTHING_FETCHED,
@@ -295,6 +298,12 @@ fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: Compa
     text += super::summary::what_was_compared(within);
     if within == ComparedPages::Host {
         text += "Pages were decided once, without a second look.\n";
+    }
+    if !ending.is_complete {
+        text += "Stopped before the end: the same command goes on.\n";
+        if within != ComparedPages::Host {
+            text += "Until it has ended, a second look may change these files.\n";
+        }
     }
     text
 }
