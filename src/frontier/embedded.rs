@@ -259,8 +259,8 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().nak(lease, not_before);
     }
 
-    /// Queues URLs with an outcome again, for a new verdict ([`LinkKind::Revision`](crate::model::LinkKind)). Their
-    /// earlier pages no longer count against the budgets.
+    /// Queues pages again, for a new verdict ([`LinkKind::Revision`](crate::model::LinkKind)). They keep their place in
+    /// the budgets, so they are leased even if the crawl has all its pages.
     pub fn revise(&self, urls: Vec<UrlId>) -> Result<(), FrontierError> {
         let mut engine = self.engine();
         urls.into_iter().try_for_each(|id| engine.state.revise(id))

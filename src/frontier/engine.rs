@@ -133,8 +133,9 @@ impl<L: UrlLog> Engine<L> {
 
     /// Adds leases. If the rest is held because better URLs are on their way, returns until when.
     fn fill(&mut self, leases: &mut Vec<Lease>, most: usize, now: Instant) -> Result<Option<Instant>, FrontierError> {
-        while leases.len() < most && !self.state.has_all_pages() {
+        while leases.len() < most {
             let lease = match choose(&mut self.state, &self.predictions, now) {
+                Ok(Some(LeaseChoice::Revise(next))) => self.begin_lease(next, false, now).map(Some),
                 Ok(Some(LeaseChoice::Take { next, explored })) => self.lease_unless_left_out(next, explored, now),
                 Ok(Some(LeaseChoice::Hold(until))) => return Ok(Some(until)),
                 Ok(None) => break,
@@ -179,8 +180,7 @@ impl<L: UrlLog> Engine<L> {
         let state = &mut self.state;
         let row = state.rows.get(id)?;
         let url = CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
-        state.queues.begin_lease(origin);
-        state.phases.set(id, UrlPhase::Leased);
+        state.begin_lease(next);
         let score = state.priority(id, row.discovery).score;
         if let Some(best_first) = &mut state.best_first {
             let is_try = row.discovery.kind != LinkKind::SitemapFile && state.queues.try_host(origin);
@@ -206,10 +206,10 @@ impl<L: UrlLog> Engine<L> {
     /// Returns exactly what to wait for, so that nobody need poll. While hosts or the crawl have their pages, only a
     /// lease that brings none can free a URL.
     pub(super) fn wait(&self, now: Instant) -> Wait {
-        match self.state.queues.next_due() {
-            Some(due) if !self.state.has_all_pages() => Wait::Until(due.map_or(now, |due| due.max(now))),
-            _ if self.state.phases.count(UrlPhase::Leased) == 0 => Wait::Done,
-            _ => Wait::Event,
+        match self.state.next_due() {
+            Some(due) => Wait::Until(due.map_or(now, |due| due.max(now))),
+            None if self.state.phases.count(UrlPhase::Leased) == 0 => Wait::Done,
+            None => Wait::Event,
         }
     }
 
@@ -221,15 +221,11 @@ impl<L: UrlLog> Engine<L> {
             // A near-duplicate may be revised, and is then still the sample that it was.
             self.predictions.forget_sample(ack.id);
         }
-        self.state.better_paths.remove(&ack.id.0);
-        self.state.phases.set(ack.id, UrlPhase::Done);
+        self.state.end_lease(ack.id, origin, ack.kind.is_page());
         self.state.learn_relevance(ack.id, ack.worth);
         if ack.worth.is_some() {
             self.state.queues.mark_host_known(origin);
         }
-        let is_page = ack.kind.is_page();
-        self.state.pages += u64::from(is_page);
-        self.state.queues.end_lease(origin, is_page);
         self.release(ack.id);
         self.note_outcome(ack.id, ack.kind, ack.repeats)
     }
@@ -237,12 +233,10 @@ impl<L: UrlLog> Engine<L> {
     /// Gives a lease back. Another lease than the living one is an echo.
     pub(super) fn nak(&mut self, lease: &Lease, not_before: Instant) {
         let Some((origin, priority)) = self.leases.give_back(lease) else { return };
-        let priority = self.state.present_priority(priority, lease.id);
-        self.state.phases.set(lease.id, UrlPhase::Queued);
         if let Some(best_first) = &mut self.state.best_first {
             best_first.end(lease.id);
         }
-        self.state.queues.give_back(origin, priority, lease.id, not_before);
+        self.state.give_back(QueuedUrl { origin, priority, id: lease.id }, not_before);
     }
 
     /// Teaches the trap guard and the rules an outcome: its kind, and the original or the target of the redirect.
@@ -283,7 +277,7 @@ impl<L: UrlLog> Engine<L> {
         let phases = &self.state.phases;
         let is_stuck = phases.count(UrlPhase::Waiting) > 0
             && phases.count(UrlPhase::Leased) == 0
-            && self.state.queues.next_due().is_none()
+            && self.state.next_due().is_none()
             && !self.state.has_all_pages();
         if is_stuck {
             let effects = self.predictions.release_all();

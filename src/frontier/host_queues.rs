@@ -6,7 +6,10 @@
 //! After its lease it goes to the end of the line. So all take turns, and none starves another.
 //!
 //! An origin is not in the calendar while its queue is empty, while it has all its leases, and while its host has its
-//! pages. Memory: about 530 bytes for an origin with a URL.
+//! pages. Memory: about 540 bytes for an origin with a URL.
+//!
+//! URLs that are fetched once more for a new verdict wait in queues of their own: their pages are counted already, so
+//! they are leased even where a host or the crawl has all its pages.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -82,11 +85,24 @@ pub(super) struct QueuedUrl {
 struct Origin {
     host: u32,
     queue: HostQueue,
+    /// URLs whose pages are counted. Never empty; in a box, since few origins have any.
+    revisions: Option<Box<HostQueue>>,
     leases: usize,
     not_before: Option<Instant>,
     /// Its calendar entry, and the time from which that follows.
     place: Option<(Turn, Option<Instant>)>,
     is_busy: bool,
+}
+
+impl Origin {
+    fn queues(&self) -> impl Iterator<Item = &HostQueue> {
+        std::iter::once(&self.queue).chain(self.revisions.as_deref())
+    }
+
+    /// Returns the number of queued URLs, due or not.
+    fn queued(&self) -> usize {
+        self.queues().map(HostQueue::len).sum()
+    }
 }
 
 #[derive(Default)]
@@ -110,6 +126,8 @@ pub(super) struct HostQueues {
     host_names: Names,
     hosts: Vec<Host>,
     calendar: BTreeSet<Turn>,
+    /// Origins with revisions.
+    revised: BTreeSet<u32>,
     turns: u64,
     /// Leases of unknown hosts.
     tries: u64,
@@ -131,6 +149,7 @@ impl HostQueues {
             host_names: Names::new(seed),
             hosts: Vec::new(),
             calendar: BTreeSet::new(),
+            revised: BTreeSet::new(),
             turns: 0,
             tries: 0,
             now: None,
@@ -162,17 +181,29 @@ impl HostQueues {
 
     /// Returns the bytes in use. Costs a look at every origin.
     pub(super) fn bytes(&self) -> usize {
-        let queues = self.origins.iter().map(|origin| origin.queue.bytes()).sum::<usize>();
+        let queues = self.origins.iter().flat_map(Origin::queues).map(HostQueue::bytes).sum::<usize>();
+        let revisions = self.revised.len() * (size_of::<HostQueue>() + size_of::<u32>());
         let hosts = self.hosts.iter().map(|host| host.origins.capacity() * size_of::<u32>()).sum::<usize>();
         let tables = self.origins.capacity() * size_of::<Origin>() + self.hosts.capacity() * size_of::<Host>();
         let names = self.origin_names.bytes() + self.host_names.bytes();
-        queues + hosts + tables + names + self.calendar.len() * size_of::<Turn>()
+        queues + revisions + hosts + tables + names + self.calendar.len() * size_of::<Turn>()
     }
 
     /// Queues a URL.
     pub(super) fn push(&mut self, origin: u32, priority: Priority, id: UrlId) {
         self.origins[origin as usize].queue.push(priority, id);
         self.reschedule(origin);
+    }
+
+    /// Queues a URL whose page is counted.
+    pub(super) fn push_revision(&mut self, origin: u32, id: UrlId) {
+        self.revisions(origin).push(Priority::FIRST, id);
+        self.count_busy(origin);
+    }
+
+    fn revisions(&mut self, origin: u32) -> &mut HostQueue {
+        self.revised.insert(origin);
+        self.origins[origin as usize].revisions.get_or_insert_default()
     }
 
     /// Moves a queued URL to a priority of a lesser depth.
@@ -187,6 +218,25 @@ impl HostQueues {
         let &(_, _, origin) = self.calendar.first().filter(|(due, ..)| *due <= Some(now))?;
         let (priority, id) = self.origins[origin as usize].queue.front(now)?;
         Some(QueuedUrl { origin, priority, id })
+    }
+
+    /// Returns the next URL at `now` whose page is counted, if one is due. Costs a look at each origin with any.
+    pub(super) fn next_revision(&mut self, now: Instant) -> Option<QueuedUrl> {
+        let now = self.now.map_or(now, |latest| latest.max(now));
+        self.now = Some(now);
+        self.revised.iter().find_map(|&origin| {
+            let entry = &mut self.origins[origin as usize];
+            let is_free = entry.leases < self.max_leases && entry.not_before <= Some(now);
+            let (priority, id) = entry.revisions.as_mut().filter(|_| is_free)?.front(now)?;
+            Some(QueuedUrl { origin, priority, id })
+        })
+    }
+
+    /// As [`next_due`](Self::next_due), of URLs whose pages are counted.
+    pub(super) fn next_revision_due(&self) -> Option<Option<Instant>> {
+        let entries = self.revised.iter().map(|&origin| &self.origins[origin as usize]);
+        let free = entries.filter(|entry| entry.leases < self.max_leases);
+        free.filter_map(|entry| Some(entry.revisions.as_ref()?.due()?.max(entry.not_before))).min()
     }
 
     /// Returns the best URL at `now` among all due origins.
@@ -322,6 +372,23 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
+    /// Removes an origin's first URL whose page is counted, for a lease.
+    pub(super) fn begin_revision(&mut self, origin: u32) {
+        let entry = &mut self.origins[origin as usize];
+        entry.leases += 1;
+        entry.revisions.as_mut().and_then(|revisions| revisions.pop());
+        self.forget_no_revisions(origin);
+        self.reschedule(origin);
+    }
+
+    fn forget_no_revisions(&mut self, origin: u32) {
+        let revisions = &mut self.origins[origin as usize].revisions;
+        if revisions.as_ref().is_some_and(|revisions| revisions.len() == 0) {
+            *revisions = None;
+            self.revised.remove(&origin);
+        }
+    }
+
     /// Removes the first URL of an origin.
     pub(super) fn drop_front(&mut self, origin: u32) {
         self.origins[origin as usize].queue.pop();
@@ -338,6 +405,21 @@ impl HostQueues {
             host.pages += u64::from(is_page);
         });
         self.reschedule(origin);
+    }
+
+    /// Ends a lease of a URL whose page was counted. It may be a page no longer.
+    pub(super) fn end_revision(&mut self, origin: u32, is_page: bool) {
+        let entry = &mut self.origins[origin as usize];
+        entry.leases = entry.leases.saturating_sub(1);
+        let host = entry.host;
+        self.change_host(host, |host| host.pages = host.pages.saturating_sub(u64::from(!is_page)));
+        self.reschedule(origin);
+    }
+
+    /// Ends a lease of a URL whose page is counted, and gives the URL back.
+    pub(super) fn give_back_revision(&mut self, origin: u32, id: UrlId, not_before: Instant) {
+        self.revisions(origin).give_back(Priority::FIRST, id, not_before);
+        self.end_revision(origin, true);
     }
 
     /// Ends a lease and gives its URL back.
@@ -359,12 +441,6 @@ impl HostQueues {
         self.change_host(host, |host| host.pages += 1);
     }
 
-    /// Uncounts a page that the crawl fetches again.
-    pub(super) fn discount_page(&mut self, origin: u32) {
-        let host = self.origins[origin as usize].host;
-        self.change_host(host, |host| host.pages = host.pages.saturating_sub(1));
-    }
-
     /// Keeps only some of the queued URLs.
     pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
         for origin in 0..self.origins.len() {
@@ -376,12 +452,12 @@ impl HostQueues {
     /// Returns the origins with the longest queues, longest first. Costs a look at every origin.
     pub(super) fn longest_queues(&self, most: usize) -> Vec<QueuedOrigin> {
         let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
-        order.retain(|&origin| self.origins[origin as usize].queue.len() > 0);
-        order.sort_by_key(|&origin| std::cmp::Reverse(self.origins[origin as usize].queue.len()));
+        order.retain(|&origin| self.origins[origin as usize].queued() > 0);
+        order.sort_by_key(|&origin| std::cmp::Reverse(self.origins[origin as usize].queued()));
         order.truncate(most);
         let describe = |origin: u32| QueuedOrigin {
             origin: self.origin_names.text(origin).to_owned(),
-            queued: self.origins[origin as usize].queue.len() as u64,
+            queued: self.origins[origin as usize].queued() as u64,
             hold: self.hold(origin),
         };
         order.into_iter().map(describe).collect()
@@ -389,14 +465,15 @@ impl HostQueues {
 
     fn hold(&self, origin: u32) -> OriginHold {
         let entry = &self.origins[origin as usize];
-        if self.is_full(entry.host) {
+        if entry.revisions.is_none() && self.is_full(entry.host) {
             return OriginHold::Pages;
         }
         if entry.leases >= self.max_leases {
             return OriginHold::Leases;
         }
         let later = |moment: &Instant| Some(*moment) > self.now;
-        match (entry.queue.due().flatten().filter(later), entry.not_before.filter(later)) {
+        let queue = entry.revisions.as_deref().unwrap_or(&entry.queue);
+        match (queue.due().flatten().filter(later), entry.not_before.filter(later)) {
             (Some(due), not_before) if Some(due) > not_before => OriginHold::GivenBack(due),
             (_, Some(not_before)) => OriginHold::Postponed(not_before),
             _ => OriginHold::Turn,
@@ -453,7 +530,7 @@ impl HostQueues {
 
     fn count_busy(&mut self, origin: u32) {
         let entry = &mut self.origins[origin as usize];
-        let is_busy = entry.queue.len() > 0 || entry.leases > 0;
+        let is_busy = entry.queued() > 0 || entry.leases > 0;
         if is_busy != entry.is_busy {
             entry.is_busy = is_busy;
             if is_busy { self.busy += 1 } else { self.busy -= 1 }

@@ -1,6 +1,6 @@
 //! Which URL to lease next.
 //!
-//! A plain crawl takes turns between origins. A focused crawl takes the best score, waits for better URLs that are on
+//! A page that is fetched once more for a new verdict goes before all others. A plain crawl takes turns between origins. A focused crawl takes the best score, waits for better URLs that are on
 //! their way, and tries unknown hosts.
 
 use std::time::Instant;
@@ -15,16 +15,24 @@ use super::{FrontierError, UrlLog};
 pub(super) enum LeaseChoice {
     /// Lease this URL; `explored` if it is out of turn.
     Take { next: QueuedUrl, explored: bool },
+    /// Lease this URL, whose page is counted.
+    Revise(QueuedUrl),
     /// Wait until this moment, or for a change: a better URL is on its way.
     Hold(Instant),
 }
 
-/// Chooses what to lease at `now`; `None` if nothing is due.
+/// Chooses what to lease at `now`; `None` if nothing is due, or the crawl has its pages.
 pub(super) fn choose<L: UrlLog>(
     state: &mut FrontierState<L>,
     predictions: &PredictedDuplicates,
     now: Instant,
 ) -> Result<Option<LeaseChoice>, FrontierError> {
+    if let Some(next) = state.queues.next_revision(now) {
+        return Ok(Some(LeaseChoice::Revise(next)));
+    }
+    if state.has_all_pages() {
+        return Ok(None);
+    }
     let take = |next: Option<QueuedUrl>, explored| next.map(|next| LeaseChoice::Take { next, explored });
     let Some(best_first) = &state.best_first else {
         return Ok(take(state.queues.next(now), false));

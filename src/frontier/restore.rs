@@ -130,8 +130,18 @@ impl Restoring {
     /// Ends the restoring: URLs with an outcome leave the queues.
     pub(super) fn finish<L: UrlLog>(&mut self, state: &mut FrontierState<L>) {
         let phases = &state.phases;
-        state.queues.retain(|id| phases.get(id) == Some(UrlPhase::Queued));
         state.better_paths.retain(|&id, _| phases.get(UrlId(id)) != Some(UrlPhase::Done));
+        let paths = &state.better_paths;
+        let is_revision = |id: UrlId| paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision);
+        state.queues.retain(|id| phases.get(id) == Some(UrlPhase::Queued) && !is_revision(id));
+        let queued = paths.keys().map(|&id| UrlId(id)).filter(|id| phases.get(*id) == Some(UrlPhase::Queued));
+        let mut revisions: Vec<UrlId> = queued.filter(|id| is_revision(*id)).collect();
+        revisions.sort_unstable();
+        for id in revisions {
+            if let Some(origin) = self.origin(id) {
+                state.restore_revision(id, origin);
+            }
+        }
         state.reorder();
         self.0 = None;
     }

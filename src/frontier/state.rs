@@ -1,5 +1,7 @@
 //! The URLs that the frontier has seen, their phases, and the queues.
 
+use std::time::Instant;
+
 use hashbrown::HashMap;
 
 use super::best_first::{BestFirst, ScoreRank};
@@ -21,6 +23,8 @@ pub(super) struct FrontierState<L> {
     /// The most pages in all.
     max_pages: Option<u64>,
     pub(super) pages: u64,
+    /// Leases of URLs whose pages are counted.
+    revising: u64,
     pub(super) scope: Scope,
     pub(super) seen: SeenSet,
     pub(super) phases: UrlPhases,
@@ -50,6 +54,7 @@ impl<L: UrlLog> FrontierState<L> {
             depth: options.depth,
             max_pages: Some(options.max_pages).filter(|&most| most > 0),
             pages: 0,
+            revising: 0,
             scope: Scope::new(options),
             seen: SeenSet::new(hash_seed),
             phases: UrlPhases::new(),
@@ -294,23 +299,70 @@ impl<L: UrlLog> FrontierState<L> {
         Ok(Some(path))
     }
 
-    /// Queues a URL with an outcome before all others; at most once.
+    /// Queues a page for a new verdict; at most once. It stays counted.
     pub(super) fn revise(&mut self, id: UrlId) -> Result<(), FrontierError> {
         if self.phases.get(id) != Some(UrlPhase::Done) || self.phases.is_revised(id) {
             return Ok(());
         }
         let UrlRow { url, discovery, .. } = self.rows.get(id)?;
         let origin = self.queues.number(&url).ok_or(FrontierError::Missing(id))?;
-        let depth = discovery.depth.min(self.depth_of(id));
+        // The first sight may have been a link that is not followed, and less deep.
+        let depth = Some(self.depth_of(id)).filter(|&depth| depth != NO_PATH).unwrap_or(discovery.depth);
         let discovery = Discovery { kind: LinkKind::Revision, rank: 0, depth, ..discovery };
         self.requeued.push(Requeue { url: id, discovery });
         self.better_paths.insert(id.0, discovery);
         self.phases.set(id, UrlPhase::Queued);
         self.phases.mark_revised(id);
-        self.pages = self.pages.saturating_sub(1);
-        self.queues.discount_page(origin);
-        self.queues.push(origin, Priority::FIRST, id);
+        self.queues.push_revision(origin, id);
         Ok(())
+    }
+
+    /// Whether a URL without outcome has an earlier one, which stays if the crawl ends now.
+    pub(super) fn is_revision(&self, id: UrlId) -> bool {
+        self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision)
+    }
+
+    /// Begins the lease of a queued URL.
+    pub(super) fn begin_lease(&mut self, QueuedUrl { origin, id, .. }: QueuedUrl) {
+        self.phases.set(id, UrlPhase::Leased);
+        if self.is_revision(id) {
+            self.revising += 1;
+            self.queues.begin_revision(origin);
+        } else {
+            self.queues.begin_lease(origin);
+        }
+    }
+
+    /// Ends the lease of a URL that has its outcome.
+    pub(super) fn end_lease(&mut self, id: UrlId, origin: u32, is_page: bool) {
+        if self.is_revision(id) {
+            self.revising -= 1;
+            self.pages = self.pages.saturating_sub(u64::from(!is_page));
+            self.queues.end_revision(origin, is_page);
+        } else {
+            self.pages += u64::from(is_page);
+            self.queues.end_lease(origin, is_page);
+        }
+        self.phases.set(id, UrlPhase::Done);
+        self.better_paths.remove(&id.0);
+    }
+
+    /// Ends the lease of a URL that is to be leased again.
+    pub(super) fn give_back(&mut self, QueuedUrl { origin, priority, id }: QueuedUrl, not_before: Instant) {
+        self.phases.set(id, UrlPhase::Queued);
+        if self.is_revision(id) {
+            self.revising -= 1;
+            self.queues.give_back_revision(origin, id, not_before);
+        } else {
+            self.queues.give_back(origin, self.present_priority(priority, id), id, not_before);
+        }
+    }
+
+    /// Counts and queues a page that an earlier run was to fetch for a new verdict.
+    pub(super) fn restore_revision(&mut self, id: UrlId, origin: u32) {
+        self.pages += 1;
+        self.queues.count_page(origin);
+        self.queues.push_revision(origin, id);
     }
 
     fn enqueue(&mut self, id: UrlId, link: &Link) {
@@ -373,9 +425,16 @@ impl<L: UrlLog> FrontierState<L> {
         self.max_pages = Some(most);
     }
 
-    /// Whether the crawl has its pages, if each lease brings one.
+    /// Whether the crawl has its pages, if each lease brings one. Those that are fetched once more are counted already.
     pub(super) fn has_all_pages(&self) -> bool {
-        self.max_pages.is_some_and(|most| self.pages + self.phases.count(UrlPhase::Leased) >= most)
+        let leased = self.phases.count(UrlPhase::Leased) - self.revising;
+        self.max_pages.is_some_and(|most| self.pages + leased >= most)
+    }
+
+    /// Returns when the next URL can be leased: `Some(None)` is at once, `None` is never as things stand.
+    pub(super) fn next_due(&self) -> Option<Option<Instant>> {
+        let further = self.queues.next_due().filter(|_| !self.has_all_pages());
+        [further, self.queues.next_revision_due()].into_iter().flatten().min()
     }
 
     /// Whether a depth is beyond the limit.
@@ -385,10 +444,8 @@ impl<L: UrlLog> FrontierState<L> {
 
     /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome, or gets it in another slot.
     pub(super) fn held_back(&self, id: UrlId) -> Option<HeldBack> {
-        let is_revision = || self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision);
         match self.phases.get(id)? {
-            // It keeps its earlier outcome.
-            UrlPhase::Queued | UrlPhase::Leased if is_revision() => None,
+            UrlPhase::Queued | UrlPhase::Leased if self.is_revision(id) => None,
             UrlPhase::Queued | UrlPhase::Leased | UrlPhase::Waiting => Some(HeldBack::Deferred(Deferral::Budget)),
             UrlPhase::HeldBack(reason) => Some(reason),
             UrlPhase::Done | UrlPhase::Elsewhere => None,

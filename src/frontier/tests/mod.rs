@@ -10,6 +10,7 @@ mod random;
 mod slots;
 mod trap_guard;
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -131,7 +132,12 @@ impl Bench {
         }
         history.links.iter().for_each(|row| frontier.restore_links(row));
         history.counterparts.iter().for_each(|&(page, other)| frontier.restore_counterpart(page, other));
-        history.outcomes.iter().for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
+        let requeued = history.paths.iter().map(PathRow::path);
+        let revised = requeued.filter(|path| path.discovery.kind == LinkKind::Revision).map(|path| path.url);
+        let mut revised: HashSet<UrlId> = revised.collect();
+        // A URL that was requeued for a revision is done after its second outcome.
+        let done = history.outcomes.iter().filter(|(id, _)| !revised.remove(id));
+        done.for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
         for &(id, repeats) in &history.pages {
             frontier.restore_outcome(id, page_kind(repeats), repeats)?;
             frontier.restore_done(id, true);

@@ -26,6 +26,17 @@ pub(super) struct Url {
     pub(super) not_before: u64,
     pub(super) deliveries: u32,
     pub(super) attempts: u32,
+    /// Whether it was a page.
+    pub(super) is_page: bool,
+    /// Whether it was ever queued for a new verdict: while it is queued or leased, its page is counted.
+    pub(super) is_revised: bool,
+}
+
+impl Url {
+    /// Its place in the queue of its origin.
+    fn place(&self) -> ((u8, u16), Option<u64>) {
+        (if self.is_revised { (0, 0) } else { self.priority }, self.arrival)
+    }
 }
 
 #[derive(Clone, Default)]
@@ -88,6 +99,8 @@ impl Model {
             not_before: 0,
             deliveries: 0,
             attempts: 0,
+            is_page: false,
+            is_revised: false,
         };
         self.arrivals += 1;
         if place.is_none() {
@@ -110,30 +123,53 @@ impl Model {
             matches!(url.state, State::Queued | State::Leased | State::Done | State::Deferred(Deferral::Depth));
         if is_reached && depth < url.priority.1 {
             url.priority.1 = depth;
-            if url.state == State::Queued && url.arrival.is_some() {
+            if url.state == State::Queued && url.arrival.is_some() && !url.is_revised {
                 url.arrival = Some(self.arrivals);
             }
         }
+    }
+
+    /// Queues a page for a new verdict.
+    pub(super) fn revise(&mut self, id: UrlId) {
+        let url = &mut self.urls[id.index()];
+        if url.state == State::Done && !url.is_revised {
+            url.state = State::Queued;
+            url.priority.0 = 0;
+            url.arrival = Some(self.arrivals);
+            (url.not_before, url.deliveries, url.attempts) = (0, 0, 0);
+            url.is_revised = true;
+            self.arrivals += 1;
+        }
+    }
+
+    /// Takes an outcome.
+    pub(super) fn ack(&mut self, id: UrlId, is_page: bool) {
+        let url = &mut self.urls[id.index()];
+        let pages = self.pages.entry(host(&url.text)).or_default();
+        *pages = *pages + u64::from(is_page) - u64::from(url.is_page);
+        (url.state, url.is_page) = (State::Done, is_page);
     }
 
     fn in_state(&self, state: State) -> impl Iterator<Item = &Url> {
         self.urls.iter().filter(move |url| url.state == state)
     }
 
-    fn leased_of(&self, name: impl Fn(&str) -> String, of: &str) -> u64 {
-        self.in_state(State::Leased).filter(|url| name(&url.text) == of).count() as u64
+    /// Counts leases that may bring a further page.
+    fn leased_further(&self, is_counted: impl Fn(&Url) -> bool) -> u64 {
+        self.in_state(State::Leased).filter(|url| !url.is_revised && is_counted(url)).count() as u64
     }
 
     /// Returns when this queued URL can be leased at the earliest; `None` is never as things stand.
     fn due(&self, url: &Url) -> Option<u64> {
         let (origin, host) = (origin(&url.text), host(&url.text));
         let is_full = |pages: u64, leased: u64, most: u64| most > 0 && pages + leased >= most;
-        let leased = self.in_state(State::Leased).count() as u64;
+        let leased = self.leased_further(|_| true);
+        let leased_of_host = self.leased_further(|url| self::host(&url.text) == host);
+        let leased_of_origin = self.in_state(State::Leased).filter(|url| self::origin(&url.text) == origin).count();
         let pages = self.pages.get(&host).copied().unwrap_or(0);
-        if is_full(self.pages.values().sum(), leased, self.max_pages)
-            || is_full(pages, self.leased_of(self::host, &host), self.max_pages_per_host)
-            || self.leased_of(self::origin, &origin) >= self.concurrency
-        {
+        let has_pages = is_full(self.pages.values().sum(), leased, self.max_pages)
+            || is_full(pages, leased_of_host, self.max_pages_per_host);
+        if leased_of_origin as u64 >= self.concurrency || (has_pages && !url.is_revised) {
             return None;
         }
         Some(url.not_before.max(self.postponed.get(&origin).copied().unwrap_or(0)))
@@ -147,9 +183,13 @@ impl Model {
         let rivals = self
             .in_state(State::Queued)
             .filter(|rival| origin(&rival.text) == origin(&url.text) && rival.not_before <= now);
-        for rival in rivals {
-            assert!((url.priority, url.arrival) <= (rival.priority, rival.arrival), "{rival:?} goes before {url:?}");
+        for rival in rivals.filter(|rival| rival.is_revised == url.is_revised) {
+            assert!(url.place() <= rival.place(), "{rival:?} goes before {url:?}");
         }
+        let first = self
+            .in_state(State::Queued)
+            .find(|rival| rival.is_revised && !url.is_revised && self.due(rival).is_some_and(|due| due <= now));
+        assert!(first.is_none(), "{first:?} goes before {url:?}");
         let url = &mut self.urls[lease.id.index()];
         url.state = State::Leased;
         url.deliveries += 1;
@@ -196,7 +236,7 @@ impl Model {
             }
             url.not_before = 0;
             url.attempts = 0;
-            url.arrival = Some(requeued(id).map_or(id, |place| urls + place) as u64);
+            url.arrival = Some(if url.is_revised { id } else { requeued(id).map_or(id, |place| urls + place) } as u64);
             let left = history.leased.iter().find(|(leased, _)| leased.index() == id);
             url.deliveries = left.map_or(0, |&(_, deliveries)| deliveries);
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::model::{DEPTH, Model, State, host, origin};
+use super::model::{DEPTH, Model, State, origin};
 use super::*;
 use crate::model::{Deferral, Wait};
 
@@ -12,6 +12,7 @@ enum Step {
     Lease { most: usize },
     Ack { which: usize, is_page: bool },
     Nak { which: usize, delay: u64 },
+    Revise { which: usize },
     Postpone { url: usize, delay: u64 },
     Sleep(u64),
     Commit,
@@ -32,6 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0..4usize).prop_map(|most| Step::Lease { most }),
         4 => (any::<usize>(), prop::bool::weighted(0.7)).prop_map(|(which, is_page)| Step::Ack { which, is_page }),
         3 => (any::<usize>(), 0..5u64).prop_map(|(which, delay)| Step::Nak { which, delay }),
+        2 => any::<usize>().prop_map(|which| Step::Revise { which }),
         1 => (0..URLS, 0..4u64).prop_map(|(url, delay)| Step::Postpone { url, delay }),
         2 => (1..3u64).prop_map(Step::Sleep),
         2 => Just(Step::Commit),
@@ -73,6 +75,7 @@ impl Pair {
             Step::Lease { most } => self.lease(most),
             Step::Ack { which, is_page } => self.ack(which, is_page),
             Step::Nak { which, delay } => self.nak(which, delay),
+            Step::Revise { which } => self.revise(which),
             Step::Postpone { url, delay } => {
                 self.bench.postpone(&origin(&url_text(url)), self.now + delay);
                 let until = self.model.postponed.entry(origin(&url_text(url))).or_default();
@@ -122,9 +125,18 @@ impl Pair {
         self.bench.ack(lease.id, true);
         self.bench.nak(lease.clone(), 0);
         self.outcomes.push((lease.id, is_page));
-        let url = &mut self.model.urls[lease.id.index()];
-        url.state = State::Done;
-        *self.model.pages.entry(host(&url.text)).or_default() += u64::from(is_page);
+        self.model.ack(lease.id, is_page);
+    }
+
+    fn revise(&mut self, which: usize) {
+        let urls = self.model.urls.iter().enumerate();
+        let pages: Vec<usize> =
+            urls.filter(|(_, url)| url.state == State::Done && url.is_page).map(|(id, _)| id).collect();
+        if let Some(place) = which.checked_rem(pages.len()) {
+            let id = UrlId(pages[place] as u32);
+            self.bench.frontier.revise(vec![id, id]).unwrap();
+            self.model.revise(id);
+        }
     }
 
     fn nak(&mut self, which: usize, delay: u64) {
