@@ -192,6 +192,24 @@ async fn workers_decide_again_what_one_process_does() {
     assert!(revised(&alone) > 2 * POSTS as usize && revised(&shared) > 2 * POSTS as usize);
 }
 
+fn pages(lines: &BTreeMap<String, Value>) -> usize {
+    let kinds = ["stored", "near-duplicate", "exact-duplicate"];
+    lines.values().filter(|line| kinds.contains(&line["outcome"].as_str().unwrap())).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn pages_that_are_decided_again_keep_their_places() {
+    let crawl = RevisedCrawl::new("revised_at_a_limit");
+    let workers: Vec<Running> = (1..=2).map(|number| crawl.worker(number, &["--max-pages=70"]).start()).collect();
+    for worker in workers {
+        worker.finish().expect_code(0);
+    }
+    let shared = crawl.gathered().await;
+    assert!(revised(&shared) > 0, "the crawl has decided pages again at its limit");
+    assert_eq!(pages(&shared), 70);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn workers_killed_during_the_questions_lose_nothing() {
@@ -213,6 +231,7 @@ async fn a_folder_that_has_decided_pages_again_goes_on_in_a_cluster() {
     crawl.alone("folder", &["--max-pages=70", "--matching=best"]).finish().expect_code(0);
     let before = by_url(&crawl.place.path("folder"));
     assert!(revised(&before) > 0, "the folder has decided pages again at its limit");
+    assert_eq!(pages(&before), 70, "and these have kept their places");
     let (url, folder) = (crawl.servers.url(), crawl.place.path("folder"));
     let to = [&url, "--cluster-name", crawl.name, "--slots=16", "--max-pages=0"];
     crawl.place.run(["cluster", "move"]).args([&folder]).args(to).finish().expect_code(0);
