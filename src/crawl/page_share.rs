@@ -41,9 +41,7 @@ impl PageShare {
 
     /// As [`take`](Self::take), if few pages are left.
     pub fn take_if_few(&mut self, outcomes: &mut LeaseOutcomes) -> Result<(), CrawlError> {
-        let counts = outcomes.frontier.counts();
-        let is_short = counts.pages + counts.leased + FEW > self.most && counts.queued > 0;
-        if self.is_limited && is_short && self.asked.elapsed() >= PAUSE {
+        if self.is_limited && self.asked.elapsed() >= PAUSE && outcomes.frontier.is_short_of_pages(FEW) {
             self.take(outcomes)?;
         }
         Ok(())

@@ -289,6 +289,11 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().state.has_all_pages()
     }
 
+    /// Whether there are URLs for further pages, and fewer than `few` places for these.
+    pub fn is_short_of_pages(&self, few: u64) -> bool {
+        self.engine().state.is_short_of_pages(few)
+    }
+
     /// Returns the sizes.
     pub fn counts(&self) -> FrontierCounts {
         self.engine().state.counts()

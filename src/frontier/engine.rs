@@ -125,10 +125,15 @@ impl<L: UrlLog> Engine<L> {
         loop {
             let held = self.fill(&mut leases, most, now)?;
             if !leases.is_empty() || !self.release_stuck() {
-                let wait = held.map_or_else(|| self.wait(now), Wait::Until);
+                let wait = held.map_or_else(|| self.wait(now), |until| Wait::Until(self.held_until(until, now)));
                 return Ok(LeaseAnswer { leases, wait });
             }
         }
+    }
+
+    /// Returns when to look again if better URLs are on their way: a page that is fetched once more waits for none.
+    fn held_until(&self, until: Instant, now: Instant) -> Instant {
+        self.state.queues.next_revision_due().map_or(until, |due| due.map_or(now, |due| due.max(now)).min(until))
     }
 
     /// Adds leases. If the rest is held because better URLs are on their way, returns until when.
@@ -157,7 +162,7 @@ impl<L: UrlLog> Engine<L> {
         explored: bool,
         now: Instant,
     ) -> Result<Option<Lease>, FrontierError> {
-        if self.state.phases.get(next.id) != Some(UrlPhase::Queued) {
+        if self.state.phases.get(next.id) != Some(UrlPhase::Queued) || self.state.is_revision(next.id) {
             // It was brought forward out of turn and got nearer in between: its second place in the queue is left over.
             self.state.queues.drop_front(next.origin);
             return Ok(None);

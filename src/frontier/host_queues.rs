@@ -9,7 +9,8 @@
 //! pages. Memory: about 540 bytes for an origin with a URL.
 //!
 //! URLs that are fetched once more for a new verdict wait in queues of their own: their pages are counted already, so
-//! they are leased even where a host or the crawl has all its pages.
+//! they are leased even where a host or the crawl has all its pages. They take no turns: the first origin that is free is
+//! next, since all of them are fetched anyway.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -108,6 +109,7 @@ impl Origin {
 #[derive(Default)]
 struct Host {
     pages: u64,
+    /// Those that may bring a further page.
     leases: u64,
     /// How often a focused crawl has tried the host; [`MAX_TRIES`] if it is known.
     tries: u8,
@@ -128,6 +130,8 @@ pub(super) struct HostQueues {
     calendar: BTreeSet<Turn>,
     /// Origins with revisions.
     revised: BTreeSet<u32>,
+    /// Queued revisions.
+    revisions: u64,
     turns: u64,
     /// Leases of unknown hosts.
     tries: u64,
@@ -150,6 +154,7 @@ impl HostQueues {
             hosts: Vec::new(),
             calendar: BTreeSet::new(),
             revised: BTreeSet::new(),
+            revisions: 0,
             turns: 0,
             tries: 0,
             now: None,
@@ -197,12 +202,19 @@ impl HostQueues {
 
     /// Queues a URL whose page is counted.
     pub(super) fn push_revision(&mut self, origin: u32, id: UrlId) {
-        self.revisions(origin).push(Priority::FIRST, id);
+        self.revisions_for_one_more(origin).push(Priority::FIRST, id);
         self.count_busy(origin);
     }
 
-    fn revisions(&mut self, origin: u32) -> &mut HostQueue {
+    /// Returns the number of queued URLs whose pages are counted.
+    pub(super) fn queued_revisions(&self) -> u64 {
+        self.revisions
+    }
+
+    /// Returns the queue to add one to.
+    fn revisions_for_one_more(&mut self, origin: u32) -> &mut HostQueue {
         self.revised.insert(origin);
+        self.revisions += 1;
         self.origins[origin as usize].revisions.get_or_insert_default()
     }
 
@@ -232,11 +244,20 @@ impl HostQueues {
         })
     }
 
-    /// As [`next_due`](Self::next_due), of URLs whose pages are counted.
+    /// As [`next_due`](Self::next_due), of URLs whose pages are counted. Costs a look at each origin with any, up to the
+    /// first that is due.
     pub(super) fn next_revision_due(&self) -> Option<Option<Instant>> {
-        let entries = self.revised.iter().map(|&origin| &self.origins[origin as usize]);
-        let free = entries.filter(|entry| entry.leases < self.max_leases);
-        free.filter_map(|entry| Some(entry.revisions.as_ref()?.due()?.max(entry.not_before))).min()
+        let mut next = None;
+        for &origin in &self.revised {
+            let entry = &self.origins[origin as usize];
+            let queue = entry.revisions.as_ref().filter(|_| entry.leases < self.max_leases);
+            let Some(due) = queue.and_then(|queue| queue.due()).map(|due| due.max(entry.not_before)) else { continue };
+            if due <= self.now {
+                return Some(due);
+            }
+            next = Some(next.map_or(due, |next: Option<Instant>| next.min(due)));
+        }
+        next
     }
 
     /// Returns the best URL at `now` among all due origins.
@@ -376,7 +397,7 @@ impl HostQueues {
     pub(super) fn begin_revision(&mut self, origin: u32) {
         let entry = &mut self.origins[origin as usize];
         entry.leases += 1;
-        entry.revisions.as_mut().and_then(|revisions| revisions.pop());
+        self.revisions -= u64::from(entry.revisions.as_mut().and_then(|revisions| revisions.pop()).is_some());
         self.forget_no_revisions(origin);
         self.reschedule(origin);
     }
@@ -418,7 +439,7 @@ impl HostQueues {
 
     /// Ends a lease of a URL whose page is counted, and gives the URL back.
     pub(super) fn give_back_revision(&mut self, origin: u32, id: UrlId, not_before: Instant) {
-        self.revisions(origin).give_back(Priority::FIRST, id, not_before);
+        self.revisions_for_one_more(origin).give_back(Priority::FIRST, id, not_before);
         self.end_revision(origin, true);
     }
 
@@ -472,8 +493,9 @@ impl HostQueues {
             return OriginHold::Leases;
         }
         let later = |moment: &Instant| Some(*moment) > self.now;
-        let queue = entry.revisions.as_deref().unwrap_or(&entry.queue);
-        match (queue.due().flatten().filter(later), entry.not_before.filter(later)) {
+        let further = (!self.is_full(entry.host)).then_some(&entry.queue);
+        let due = further.into_iter().chain(entry.revisions.as_deref()).filter_map(HostQueue::due).min();
+        match (due.flatten().filter(later), entry.not_before.filter(later)) {
             (Some(due), not_before) if Some(due) > not_before => OriginHold::GivenBack(due),
             (_, Some(not_before)) => OriginHold::Postponed(not_before),
             _ => OriginHold::Turn,

@@ -1,7 +1,7 @@
 //! Which URL to lease next.
 //!
-//! A page that is fetched once more for a new verdict goes before all others. A plain crawl takes turns between origins. A focused crawl takes the best score, waits for better URLs that are on
-//! their way, and tries unknown hosts.
+//! A page that is fetched once more for a new verdict goes before all others. A plain crawl takes turns between origins.
+//! A focused crawl takes the best score, waits for better URLs that are on their way, and tries unknown hosts.
 
 use std::time::Instant;
 

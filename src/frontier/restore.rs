@@ -5,6 +5,7 @@
 //! some hashing and one look at each row's text; meanwhile 4 more bytes for each URL.
 
 use super::chunks::Chunks;
+use super::page_links::NO_PATH;
 use super::scope::SeedRelation;
 use super::state::FrontierState;
 use super::url_state::{HeldBack, UrlPhase};
@@ -86,7 +87,10 @@ impl Restoring {
         let phase = phase_by_depth(state, discovery);
         let is_shorter = discovery.depth < state.depth_of(id) && discovery.kind != LinkKind::Revision;
         state.better_paths.insert(id.0, discovery);
-        state.set_depth(id, discovery.depth);
+        // Being fetched once more brings nothing nearer or farther.
+        if discovery.kind != LinkKind::Revision || state.depth_of(id) == NO_PATH {
+            state.set_depth(id, discovery.depth);
+        }
         // A depth limit that lets its first path in has queued it already.
         if before == UrlPhase::Queued {
             if let Some(origin) = self.origin(id).filter(|_| is_shorter) {

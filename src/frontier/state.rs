@@ -317,7 +317,7 @@ impl<L: UrlLog> FrontierState<L> {
         Ok(())
     }
 
-    /// Whether a URL without outcome has an earlier one, which stays if the crawl ends now.
+    /// Whether a URL is queued or on lease for a new verdict. Its earlier outcome stays if the crawl ends now.
     pub(super) fn is_revision(&self, id: UrlId) -> bool {
         self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision)
     }
@@ -429,6 +429,14 @@ impl<L: UrlLog> FrontierState<L> {
     pub(super) fn has_all_pages(&self) -> bool {
         let leased = self.phases.count(UrlPhase::Leased) - self.revising;
         self.max_pages.is_some_and(|most| self.pages + leased >= most)
+    }
+
+    /// Whether there are URLs for further pages, and fewer than `few` places for these.
+    pub(super) fn is_short_of_pages(&self, few: u64) -> bool {
+        let count = |phase| self.phases.count(phase);
+        let further = count(UrlPhase::Queued) + count(UrlPhase::Waiting) - self.queues.queued_revisions();
+        let taken = self.pages + count(UrlPhase::Leased) - self.revising;
+        further > 0 && self.max_pages.is_some_and(|most| taken + few > most)
     }
 
     /// Returns when the next URL can be leased: `Some(None)` is at once, `None` is never as things stand.
