@@ -53,7 +53,16 @@ impl LogCheck {
 /// [`ClusterError::Damaged`] if something cannot be read.
 pub async fn check_log(session: &Session, crawl: &CrawlRow, how: ReplayOptions) -> Result<LogCheck, ClusterError> {
     let (mut judged, mut check) = (JudgedPages::default(), LogCheck::default());
-    check.replay = replay_with(session, how, |told| judged.note(told)).await?;
+    let has_slot_logs = !has_inputs(session).await?;
+    check.replay = replay_with(session, how, |told| {
+        if has_slot_logs {
+            judged.note(told)
+        }
+    })
+    .await?;
+    if !has_slot_logs {
+        return Ok(check);
+    }
     let map = crawl.slot_map();
     for slot in map.slots() {
         let mut reader = SlotLogReader::new(session, [slot]).await?;
@@ -90,9 +99,7 @@ pub async fn check_log(session: &Session, crawl: &CrawlRow, how: ReplayOptions) 
             }
         }
     }
-    if !has_inputs(session).await? {
-        check.uncompleted = judged.uncompleted();
-    }
+    check.uncompleted = judged.uncompleted();
     Ok(check)
 }
 
