@@ -55,20 +55,27 @@ impl SharedLog for CrawlLog {
             let Some(fence) = self.fences.get(&slot).filter(|_| entry.is_some() || is_of_all) else { continue };
             let pages = entry.as_ref().map_or(0, pages_of);
             let counts = self.counts.entry(slot).or_default();
+            let before = counts.revising();
             entry.iter().for_each(|entry| counts.add(entry));
-            let counts = counts.json();
-            slots.insert(slot, SlotChange { fence: *fence, entry, pages, counts });
+            let (revising, counts) = (counts.revising(), counts.json());
+            // Who fetches a page once more needs no place for it.
+            let used = pages + revising - before;
+            slots.insert(slot, SlotChange { fence: *fence, entry, pages, revising, used, counts });
         }
         let runtime = self.runtime.clone();
         runtime.block_on(self.write(&slots, &changes, reach))?;
         if has_pages {
             test_point("commit");
         }
+        if slots.values().any(|change| change.revising > 0) {
+            test_point("revising");
+        }
         Ok(())
     }
 }
 
-/// Returns the fetched pages of an entry, as limits count them. A page that is to be fetched again counts when it is.
+/// Returns the fetched pages of an entry. One that is to be fetched once more is [counted
+/// apart](super::slot_counts::SlotCounts::revising) until it is.
 pub(super) fn pages_of(entry: &SlotEntry) -> i64 {
     let revised = entry.requeued.iter().filter(|requeue| requeue.discovery.kind == LinkKind::Revision).count();
     entry.outcomes.iter().filter(|outcome| outcome.kind.is_page()).count() as i64 - revised as i64
@@ -108,10 +115,10 @@ async fn write_on(
     delete_mail(&transaction, &changes.mail_taken).await?;
     store_rests(&transaction, map, rests).await?;
     let doing = ClusterError::query("commit to the logs of slots");
-    let pages: i64 = slots.values().map(|change| change.pages).sum();
+    let used: i64 = slots.values().map(|change| change.used).sum();
     let statement = "UPDATE run SET used = used + $2 WHERE id = $1";
-    if pages != 0 {
-        transaction.sql().execute(statement, &[&run.0, &pages]).await.map_err(&doing)?;
+    if used != 0 {
+        transaction.sql().execute(statement, &[&run.0, &used]).await.map_err(&doing)?;
     }
     if let Some(ArchiveReach { serial, name, bytes }) = reach {
         let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, $2, $3, $4, $5) \

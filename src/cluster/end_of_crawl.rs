@@ -20,7 +20,7 @@ pub(super) enum NextStep {
 
 /// Sets a crawl to finished if it is over. `round` is the last round of questions that this process has taken part in.
 ///
-/// A crawl has ended if it has its pages, or no slot has anything to do and no mail is on its way; if all have taken the
+/// A crawl has ended if it has its pages and none is to be fetched once more, or no slot has anything to do and no mail is on its way; if all have taken the
 /// pages of the last round; and if no page was decided since the last questions.
 pub(super) async fn next_step(
     session: &mut Session,
@@ -33,7 +33,7 @@ pub(super) async fn next_step(
     // One statement sees one state of all tables. The run that has the first slot asks: it is alive, or will be replaced.
     let statement = "SELECT state = 'finished', round, looked, looked = pages, \
                             state = 'running' AND NOT EXISTS (SELECT FROM slot WHERE slot.round < crawl.round) \
-                            AND coalesce((SELECT sum(pages) FROM slot) >= $1::bigint \
+                            AND coalesce((SELECT sum(pages) >= $1::bigint AND sum(revising) = 0 FROM slot) \
                                          OR NOT EXISTS (SELECT FROM slot WHERE NOT is_idle) \
                                             AND NOT EXISTS (SELECT FROM mail), false), \
                             coalesce((SELECT owner = $2 FROM slot ORDER BY slot LIMIT 1), false) FROM crawl";

@@ -288,13 +288,14 @@ impl MovedLogs {
         let transaction = session.begin().await?;
         let slots: Vec<i32> = self.slots.keys().map(|slot| i32::from(slot.0)).collect();
         let (commits, pages): (Vec<i64>, Vec<i64>) = self.slots.values().copied().unzip();
-        let counts =
-            self.slots.keys().map(|slot| self.counts.get(slot).cloned().unwrap_or_default().json().to_string());
-        let counts: Vec<String> = counts.collect();
-        let statement = "UPDATE slot SET commits = part.commits, pages = part.pages, counts = part.counts::jsonb \
-                         FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[]) \
-                              AS part (slot, commits, pages, counts) WHERE slot.slot = part.slot";
-        let parameters: [&(dyn ToSql + Sync); 4] = [&slots, &commits, &pages, &counts];
+        let counts = self.slots.keys().map(|slot| self.counts.get(slot).cloned().unwrap_or_default());
+        let (revising, counts): (Vec<i64>, Vec<String>) =
+            counts.map(|counts| (counts.revising(), counts.json().to_string())).unzip();
+        let statement = "UPDATE slot SET commits = part.commits, pages = part.pages, revising = part.revising, \
+                                counts = part.counts::jsonb \
+                         FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) \
+                              AS part (slot, commits, pages, revising, counts) WHERE slot.slot = part.slot";
+        let parameters: [&(dyn ToSql + Sync); 5] = [&slots, &commits, &pages, &revising, &counts];
         transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
         let statement = "SELECT setval('slot_log_seq', $1)";
         transaction.sql().execute(statement, &[&self.seq.max(1)]).await.map_err(doing)?;

@@ -1,4 +1,4 @@
-//! Pages that a folder has queued to be decided again and has not decided when it is moved, as at a limit of pages.
+//! Pages that a folder has queued to be decided again and has not decided when it is moved, since it was stopped then.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

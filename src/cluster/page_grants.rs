@@ -1,7 +1,8 @@
 //! Shares of the pages that a crawl may have, so that all processes together never fetch more.
 //!
 //! What is granted and not yet committed counts as fetched while the run that has it is alive. What a dead run had left
-//! is free again: it can commit no page any more.
+//! is free again: it can commit no page any more. A page that is to be fetched once more keeps its place, whoever fetches
+//! it.
 
 use super::connection::Session;
 use super::error::ClusterError;
@@ -17,7 +18,7 @@ pub async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -> Resul
     let transaction = session.begin().await?;
     // One grant after the other.
     transaction.sql().query_one("SELECT one FROM crawl FOR UPDATE", &[]).await.map_err(&doing)?;
-    let left = "SELECT $1 - (SELECT coalesce(sum(pages), 0)::bigint FROM slot) \
+    let left = "SELECT $1 - (SELECT coalesce(sum(pages + revising), 0)::bigint FROM slot) \
                        - (SELECT coalesce(sum(granted - used), 0)::bigint FROM run WHERE until > clock_timestamp()), \
                        (SELECT count(*) FROM run WHERE until > clock_timestamp())";
     let row = transaction.sql().query_one(left, &[&limit]).await.map_err(&doing)?;

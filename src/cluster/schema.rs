@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 5;
+pub const FORMAT: i32 = 6;
 
 /// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
 pub const MOVED: &str = "moved";
@@ -34,7 +34,8 @@ CREATE TABLE run (
 CREATE TABLE slot (
     slot int PRIMARY KEY, owner int REFERENCES run, fence bigint NOT NULL DEFAULT 0,
     commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false, round int NOT NULL DEFAULT 0,
-    pages bigint NOT NULL DEFAULT 0, counts jsonb, freed timestamptz NOT NULL DEFAULT clock_timestamp());
+    pages bigint NOT NULL DEFAULT 0, revising bigint NOT NULL DEFAULT 0, counts jsonb,
+    freed timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE arrival (
     run int, first bigint, slot int, n int NOT NULL, places smallint[],
     sent timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL, PRIMARY KEY (run, first, slot));

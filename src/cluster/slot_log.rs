@@ -24,8 +24,12 @@ pub(super) struct SlotChange {
     pub fence: Fence,
     /// Its part of the log, if it has one.
     pub entry: Option<SlotEntry>,
-    /// Pages that were fetched.
+    /// Pages that were fetched, less those that are to be fetched once more.
     pub pages: i64,
+    /// How many pages are to be fetched once more, after the commit.
+    pub revising: i64,
+    /// How many places in the limit of pages were taken.
+    pub used: i64,
     /// What the slot has done so far.
     pub counts: serde_json::Value,
 }
@@ -134,18 +138,19 @@ pub(super) async fn extend_logs(
     let slots: Vec<i32> = changes.keys().map(|slot| i32::from(slot.0)).collect();
     let fences: Vec<i64> = changes.values().map(|change| change.fence.0).collect();
     let pages: Vec<i64> = changes.values().map(|change| change.pages).collect();
+    let revising: Vec<i64> = changes.values().map(|change| change.revising).collect();
     // Ascending, so that two runs do not wait for each other's rows.
     let statement = "WITH held AS (SELECT slot FROM slot WHERE slot = ANY($1) ORDER BY slot FOR UPDATE) \
                      UPDATE slot SET commits = commits + 1, is_idle = $5, pages = slot.pages + change.pages, \
-                            counts = change.counts::jsonb, round = coalesce($7, round) \
-                     FROM held, unnest($1::int[], $2::bigint[], $3::bigint[], $6::text[]) \
-                               AS change (slot, fence, pages, counts) \
+                            revising = change.revising, counts = change.counts::jsonb, round = coalesce($7, round) \
+                     FROM held, unnest($1::int[], $2::bigint[], $3::bigint[], $6::text[], $8::bigint[]) \
+                               AS change (slot, fence, pages, counts, revising) \
                      WHERE slot.slot = held.slot AND slot.slot = change.slot AND owner = $4 AND slot.fence = change.fence \
                        AND EXISTS (SELECT FROM run WHERE id = $4 AND until > clock_timestamp()) \
                      RETURNING slot.slot, commits";
     let counts: Vec<String> = changes.values().map(|change| change.counts.to_string()).collect();
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
-        [&slots, &fences, &pages, &run.0, &is_idle, &counts, &round];
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
+        [&slots, &fences, &pages, &run.0, &is_idle, &counts, &round, &revising];
     let rows = transaction.sql().query(statement, &parameters).await.map_err(&doing)?;
     let mut numbers = BTreeMap::new();
     for row in rows {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::HeaderMap;
@@ -93,6 +94,28 @@ impl Content for Sites {
     }
 }
 
+/// Whether only one host has a page at this path.
+fn is_one_of_a_host(url: &str) -> bool {
+    !["", "robots.txt"].contains(&crate::graph::path(url).trim_matches('/'))
+}
+
+/// The sites, with pages that come for a second time only after a long while, as long as that is wanted.
+struct SlowOnceMore(Arc<AtomicBool>);
+
+impl Content for SlowOnceMore {
+    fn answer(&self, url: &str, before: usize) -> Answer {
+        Sites.answer(url, before)
+    }
+
+    fn answer_to(&self, url: &str, before: usize, headers: &HeaderMap) -> Answer {
+        let answer = Sites.answer_to(url, before, headers);
+        match before > 0 && is_one_of_a_host(url) && self.0.load(Ordering::SeqCst) {
+            true => Answer { delay: Duration::from_secs(60), ..answer },
+            false => answer,
+        }
+    }
+}
+
 const FLAGS: [&str; 9] = [
     "--delay=0",
     "--ip-delay=0",
@@ -114,7 +137,11 @@ struct RevisedCrawl {
 
 impl RevisedCrawl {
     fn new(name: &'static str) -> Self {
-        let web = Web::start(1, |_| Arc::new(Sites));
+        Self::of(name, Sites)
+    }
+
+    fn of(name: &'static str, content: impl Content) -> Self {
+        let web = Web::start(1, |_| Arc::new(content));
         Self { servers: LocalServers::start(), place: Place::new(), web, name }
     }
 
@@ -131,6 +158,20 @@ impl RevisedCrawl {
 
     fn alone(&self, folder: &str, flags: &[&str]) -> Run {
         self.place.run(["-o"]).args([self.place.path(folder)]).args(FLAGS).args(flags).args(self.seeds())
+    }
+
+    /// A worker that knows the crawl by its name only.
+    fn joining(&self, url: &str) -> Run {
+        let run = self.place.run(["worker", url, "--cluster-name", self.name, "-c2", "--lease=2s", "--allow-private"]);
+        let flags = ["--resolve=*:127.0.0.1", "--no-config", "--progress=none", "--out"];
+        run.args(flags).args([self.place.path("worker-1")])
+    }
+
+    /// Returns how many pages are to be fetched once more.
+    async fn queued_again(&self) -> i64 {
+        let session = Connector::new(self.servers.address()).connect().await.unwrap();
+        let statement = format!("SELECT sum(revising)::bigint FROM nd_{}.slot", self.name);
+        session.client().query_one(&statement, &[]).await.unwrap().get(0)
     }
 
     /// Checks the log and gathers the crawl. Returns the lines of the folder.
@@ -212,6 +253,47 @@ async fn pages_that_are_decided_again_keep_their_places() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn pages_that_others_decide_again_keep_their_places() {
+    let crawl = RevisedCrawl::new("revised_by_others");
+    let limit = "--max-pages=70";
+    let killed = crawl.worker(1, &[limit]).env("TEST_NDCRAWL_ABORT_AT", "revising").finish();
+    assert_eq!(killed.code, None, "{killed:?}");
+    let queued = crawl.queued_again().await;
+    assert!(queued > 0, "the killed worker has said what is to be fetched once more");
+    let workers: Vec<Running> = (2..=3).map(|number| crawl.worker(number, &[limit]).start()).collect();
+    for worker in workers {
+        worker.finish().expect_code(0);
+    }
+    let shared = crawl.gathered().await;
+    assert_eq!((pages(&shared), crawl.queued_again().await), (70, 0), "{queued} were to be fetched once more");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_folder_that_was_stopped_while_it_decides_again_goes_on_in_a_cluster() {
+    let is_slow = Arc::new(AtomicBool::new(true));
+    let crawl = RevisedCrawl::of("moved_revising", SlowOnceMore(Arc::clone(&is_slow)));
+    let mut alone = crawl.alone("folder", &["--max-pages=70", "--matching=best"]).start();
+    let is_again = |(url, times): (String, usize)| times > 1 && is_one_of_a_host(&url);
+    assert!(alone.wait_until(|| crawl.web.asked().into_iter().any(is_again)), "{}", alone.stderr());
+    alone.signal("INT");
+    std::thread::sleep(Duration::from_millis(300));
+    alone.signal("INT");
+    alone.finish().expect_code(130);
+    is_slow.store(false, Ordering::SeqCst);
+
+    let (url, folder) = (crawl.servers.url(), crawl.place.path("folder"));
+    let to = [&url, "--cluster-name", crawl.name, "--slots=16"];
+    crawl.place.run(["cluster", "move"]).args([&folder]).args(to).finish().expect_code(0);
+    assert!(crawl.queued_again().await > 0, "pages are queued to be decided again");
+    crawl.joining(&url).finish().expect_code(0);
+    let shared = crawl.gathered().await;
+    assert!(revised(&shared) > 0);
+    assert_eq!((pages(&shared), crawl.queued_again().await), (70, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn workers_killed_during_the_questions_lose_nothing() {
     let crawl = RevisedCrawl::new("killed_asking");
     for (number, point) in ["suspects", "questions", "revisions"].into_iter().enumerate() {
@@ -235,10 +317,7 @@ async fn a_folder_that_has_decided_pages_again_goes_on_in_a_cluster() {
     let (url, folder) = (crawl.servers.url(), crawl.place.path("folder"));
     let to = [&url, "--cluster-name", crawl.name, "--slots=16", "--max-pages=0"];
     crawl.place.run(["cluster", "move"]).args([&folder]).args(to).finish().expect_code(0);
-    let worker =
-        crawl.place.run(["worker", &url, "--cluster-name", crawl.name, "-c2", "--lease=2s", "--allow-private"]);
-    let flags = ["--resolve=*:127.0.0.1", "--no-config", "--progress=none", "--out"];
-    worker.args(flags).args([crawl.place.path("worker-1")]).finish().expect_code(0);
+    crawl.joining(&url).finish().expect_code(0);
     let shared = crawl.gathered().await;
     crawl.alone("alone", &["--matching=best"]).finish().expect_code(0);
     crawl.assert_as_alone(&shared, &by_url(&crawl.place.path("alone")));
