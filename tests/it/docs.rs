@@ -232,7 +232,7 @@ fn help() -> BTreeMap<String, BTreeSet<String>> {
     for name in command.captures_iter(commands).map(|name| name[1].to_owned()).filter(|name| name != "help") {
         let mut text = help_of(&[&name]);
         if name == "cluster" {
-            for part in ["init", "stop", "drop"] {
+            for part in ["init", "stop", "resume", "drop"] {
                 text.push_str(&help_of(&["cluster", part]));
             }
         }

@@ -17,12 +17,13 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "",
     "crawl",
     "cluster",
     "cluster init",
     "cluster stop",
+    "cluster resume",
     "cluster drop",
     "status",
     "clusters",

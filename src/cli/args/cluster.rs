@@ -1,4 +1,4 @@
-//! The arguments of `cluster init`, `cluster move`, `cluster stop` and `cluster drop`.
+//! The arguments of `cluster init`, `cluster move`, `cluster stop`, `cluster resume` and `cluster drop`.
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub enum ClusterCommand {
     Move(ClusterMoveArguments),
     /// Stop a crawl: its workers end, and can go on later
     Stop(ClusterStopArguments),
+    /// Have a stopped crawl go on, as soon as workers are started again
+    Resume(ClusterStopArguments),
     /// Delete a crawl with all its tables; refused while workers are at it
     Drop(ClusterDropArguments),
 }
@@ -91,7 +93,7 @@ pub struct ClusterMoveArguments {
     pub verbosity: Verbosity,
 }
 
-/// The arguments of `cluster stop`.
+/// The arguments of `cluster stop` and `cluster resume`.
 #[derive(Debug, Args)]
 pub struct ClusterStopArguments {
     /// The servers: postgres://USER@HOST,HOST/DATABASE

@@ -61,7 +61,7 @@ Exit codes:
   7         disk full, or less free than --min-free; can be resumed
   8         dedup: an input gave no page or broke off; others were read
   70        internal error
-  130, 143  stopped by SIGINT, SIGTERM; can be resumed";
+  130, 143  stopped by SIGINT, SIGTERM or `cluster stop`; can be resumed";
 
 /// The end of the long help of `export`.
 pub const AFTER_EXPORT_HELP: &str = "\

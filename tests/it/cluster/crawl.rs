@@ -342,6 +342,39 @@ impl Content for Crowd {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_crawl_that_was_stopped_goes_on() {
+    let crawl = SharedCrawl::new("stopped", slow(35, 120));
+    let of_crawl = [&*crawl.servers.url(), "--cluster-name", crawl.name];
+    let cluster = |command: &str| crawl.place.run(["cluster", command]).args(of_crawl).finish().expect_code(0).stderr;
+    let joining = || {
+        let flags = ["-c8", "--lease=2s", "--no-config", "--allow-private", "--progress=none", "--out"];
+        crawl.place.run(["worker"]).args(of_crawl).args(flags).args([crawl.place.path("worker-9")]).finish()
+    };
+    let workers: Vec<Running> = (1..=2).map(|number| crawl.worker(number, &[])).collect();
+    crawl.await_pages(30);
+    assert!(cluster("stop").contains("`ndcrawl cluster resume` has it go on"));
+    for worker in workers {
+        let told = worker.finish().expect_code(143).stdout;
+        assert!(told.starts_with("crawl 'stopped': stopped\n"), "{told}");
+    }
+    let asked = crawl.web.pages_asked();
+    joining().expect_code(143);
+    assert_eq!(crawl.web.pages_asked(), asked, "who joins does not undo the stop");
+
+    let again = crawl.worker(3, &[]);
+    crawl.await_pages(asked + 10);
+    cluster("stop");
+    again.finish().expect_code(143);
+    assert!(cluster("resume").contains("goes on when workers are started"));
+    assert!(cluster("resume").contains("was not stopped"));
+    joining().expect_code(0);
+    assert!(cluster("resume").contains("is finished"));
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn workers_keep_the_gap_of_an_address_together() {
     const GAP: Duration = Duration::from_millis(200);
     let (servers, place) = (LocalServers::start(), Place::new());

@@ -28,6 +28,7 @@ _MEANINGS = {
     4: "the store is corrupt, or the folder is being reindexed",
     7: "the disk is full, or less than min_free is free; the same call resumes",
     8: "an input gave no page or was not read to its end, while others were read",
+    143: "the shared run was stopped by `ndcrawl cluster stop`; the same call resumes",
 }
 
 

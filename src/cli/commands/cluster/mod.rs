@@ -1,4 +1,4 @@
-//! The commands `cluster init`, `cluster move`, `cluster stop` and `cluster drop`.
+//! The commands `cluster init`, `cluster move`, `cluster stop`, `cluster resume` and `cluster drop`.
 
 mod move_in;
 
@@ -10,7 +10,7 @@ use crate::cli::run_crawl::runtime;
 use crate::cli::shared_dedup::plan;
 use crate::cli::startup::load_settings;
 use crate::cli::terminal::write_stderr;
-use crate::cluster::{ClusterError, connect_checked, drop_crawl, init, resume, stop};
+use crate::cluster::{ClusterError, CrawlRow, CrawlState, connect_checked, drop_crawl, init, open, resume, stop};
 
 /// Runs the command.
 pub(super) fn run(command: &ClusterCommand) -> Result<u8, CliError> {
@@ -18,6 +18,7 @@ pub(super) fn run(command: &ClusterCommand) -> Result<u8, CliError> {
         ClusterCommand::Init(arguments) => init_crawl(arguments),
         ClusterCommand::Move(arguments) => move_in::run(arguments),
         ClusterCommand::Stop(arguments) => stop_crawl(&arguments.cluster, &arguments.cluster_name),
+        ClusterCommand::Resume(arguments) => resume_crawl(&arguments.cluster, &arguments.cluster_name),
         ClusterCommand::Drop(arguments) => delete_crawl(&arguments.cluster, &arguments.cluster_name),
     }
 }
@@ -46,7 +47,26 @@ fn stop_crawl(address: &str, name: &str) -> Result<u8, CliError> {
     let (connector, name) = (connector(address)?, crawl_name(name)?);
     let stopped = runtime()?.block_on(async { stop(&mut connector.connect().await?, &name).await });
     stopped.map_err(cluster_error)?;
-    write_stderr(&format!("the crawl '{name}' is stopped: its workers end within seconds"));
+    write_stderr(&format!(
+        "the crawl '{name}' is stopped: its workers end within seconds; `ndcrawl cluster resume` has it go on"
+    ));
+    Ok(exit::FINISHED)
+}
+
+fn resume_crawl(address: &str, name: &str) -> Result<u8, CliError> {
+    let (connector, name) = (connector(address)?, crawl_name(name)?);
+    let state = runtime()?.block_on(async {
+        let mut session = connector.connect().await?;
+        let CrawlRow { state, .. } = open(&session, &name).await?;
+        resume(&mut session).await?;
+        Ok::<_, ClusterError>(state)
+    });
+    write_stderr(&match state.map_err(cluster_error)? {
+        CrawlState::Stopped => format!("the crawl '{name}' goes on when workers are started"),
+        CrawlState::Running => format!("the crawl '{name}' was not stopped"),
+        CrawlState::Moving => format!("the crawl '{name}' is being moved: `ndcrawl cluster move` goes on with it"),
+        CrawlState::Finished => format!("the crawl '{name}' is finished: there is nothing to go on with"),
+    });
     Ok(exit::FINISHED)
 }
 

@@ -14,7 +14,7 @@ use crate::cli::host::Host;
 use crate::cli::run_crawl::runtime;
 use crate::cli::run_worker::{self, SharedCrawl, shared_setup, worker_folder};
 use crate::cli::seeds::Seeds;
-use crate::cluster::{CrawlPlan, connect_checked, init};
+use crate::cluster::{ClusterError, CrawlPlan, connect_checked, init, resume};
 
 /// Makes the crawl at this address, or joins it, and works on it. Returns the exit code.
 pub(super) fn run(
@@ -42,7 +42,9 @@ pub(super) fn run(
     let runtime = runtime()?;
     let row = runtime.block_on(async {
         let mut session = connect_checked(&connector, flags.one_copy).await?;
-        init(&mut session, &plan).await
+        let row = init(&mut session, &plan).await?;
+        resume(&mut session).await?;
+        Ok::<_, ClusterError>(row)
     });
     let row = row.map_err(cluster_error)?;
     let mut common = vec![address.to_owned(), "--cluster-name".to_owned(), flags.cluster_name.clone()];
