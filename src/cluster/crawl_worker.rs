@@ -196,8 +196,14 @@ impl CrawlWorker {
 
     async fn generation(&mut self, run: RunId, fences: BTreeMap<Slot, Fence>) -> Result<Generation, ClusterError> {
         let own = OwnSlots::new(self.crawl.slot_map(), fences.keys().copied());
-        self.generations += 1;
-        let name = format!("run-{}-{}", run.0, self.generations);
+        // The folder may have those of another crawl, whose runs have the same numbers.
+        let name = loop {
+            self.generations += 1;
+            let name = format!("run-{}-{}", run.0, self.generations);
+            if !self.folder.join(&name).exists() {
+                break name;
+            }
+        };
         let (store, encoder, counts, open, rounds) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
         let (connector, crawl) = (self.connector.clone(), self.crawl.plan.name.clone());
         let (letters, mail) = mpsc::channel(LETTERS);

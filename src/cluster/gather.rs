@@ -149,6 +149,9 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
                 return Ok(restore);
             }
             for mut entries in commits {
+                if restore.must_cut_before(&entries)? {
+                    self.commit(with_lines(restore.taken(), &mut page_lines, &mut error_lines))?;
+                }
                 for (_, entry) in &mut entries {
                     for line in std::mem::take(&mut entry.page_lines) {
                         page_lines.push(self.line(&entry.folder, line)?);
@@ -165,13 +168,12 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
                     }
                 }
                 if let Some(batch) = batch {
-                    let (page_lines, error_lines) = (std::mem::take(&mut page_lines), std::mem::take(&mut error_lines));
-                    self.commit(Batch { page_lines, error_lines, ..batch })?;
+                    self.commit(with_lines(batch, &mut page_lines, &mut error_lines))?;
                 }
             }
             // Lines wait for no batch: there may never be a full one.
-            let (page_lines, error_lines) = (std::mem::take(&mut page_lines), std::mem::take(&mut error_lines));
-            self.commit(Batch { page_lines, error_lines, totals: self.store.mark().totals, ..Batch::default() })?;
+            let batch = Batch { totals: self.store.mark().totals, ..Batch::default() };
+            self.commit(with_lines(batch, &mut page_lines, &mut error_lines))?;
             self.tell("outcomes", reader.done(), reader.all());
         }
     }
@@ -218,6 +220,11 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
     pub(super) fn tell(&mut self, step: &'static str, done: u64, all: u64) {
         (self.told)(GatherProgress { step, done, all });
     }
+}
+
+/// Returns a batch with all lines that wait.
+fn with_lines(batch: Batch, page_lines: &mut Vec<String>, error_lines: &mut Vec<String>) -> Batch {
+    Batch { page_lines: std::mem::take(page_lines), error_lines: std::mem::take(error_lines), ..batch }
 }
 
 fn taken_pages((slot, entry): &mut (Slot, SlotEntry)) -> (Slot, String, Vec<PageRow>) {

@@ -94,6 +94,18 @@ impl SlotRestore {
         Ok((self.events >= FULL).then(|| self.taken()))
     }
 
+    /// Whether these entries queue a page again whose outcome is in the open batch. A folder has the rows of a batch by
+    /// kind, so that outcome must be in a batch before.
+    pub fn must_cut_before(&self, entries: &[(Slot, SlotEntry)]) -> Result<bool, ClusterError> {
+        let mut again = HashSet::new();
+        for (slot, entry) in entries {
+            for requeue in entry.requeued.iter().filter(|requeue| requeue.discovery.kind == LinkKind::Revision) {
+                again.insert(self.url(*slot, requeue.url)?);
+            }
+        }
+        Ok(!again.is_empty() && self.batch.outcomes.iter().any(|outcome| again.contains(&outcome.url)))
+    }
+
     /// Takes what [`take_own`](Self::take_own) has left of these entries. URLs that nobody owns so far become rows, too.
     pub fn take_rest(&mut self, entries: Vec<(Slot, SlotEntry)>) -> Result<Option<Batch>, ClusterError> {
         for (slot, mut entry) in entries {
@@ -135,7 +147,8 @@ impl SlotRestore {
         (batch, self.encoder, self.counts)
     }
 
-    fn taken(&mut self) -> Batch {
+    /// Ends the open batch.
+    pub fn taken(&mut self) -> Batch {
         self.events = 0;
         std::mem::take(&mut self.batch)
     }

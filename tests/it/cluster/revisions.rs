@@ -1,7 +1,7 @@
 //! What is decided again at the end of a crawl of several workers: as one process does it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -174,6 +174,18 @@ impl RevisedCrawl {
         session.client().query_one(&statement, &[]).await.unwrap().get(0)
     }
 
+    /// The folder that the crawl is gathered into.
+    fn folder(&self) -> PathBuf {
+        self.place.path(&format!("gathered-{}", self.name))
+    }
+
+    /// Moves a folder into the cluster under this name.
+    fn move_in(&mut self, name: &'static str, folder: &Path, flags: &[&str]) {
+        self.name = name;
+        let to = [&*self.servers.url(), "--cluster-name", name, "--slots=16"];
+        self.place.run(["cluster", "move"]).args([folder]).args(to).args(flags).finish().expect_code(0);
+    }
+
     /// Checks the log and gathers the crawl. Returns the lines of the folder.
     async fn gathered(&self) -> BTreeMap<String, Value> {
         let session = Connector::new(self.servers.address()).connect().await.unwrap();
@@ -181,12 +193,18 @@ impl RevisedCrawl {
         let options = Options { mode: Mode::Best, ..Options::of(Detector::Mwo) };
         let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
         assert!(check.is_sound() && check.replay.questions > 0, "{check:?}");
-        let (url, folder) = (self.servers.url(), self.place.path("gathered"));
+        assert_eq!(self.gather()["urls"], check.urls);
+        by_url(&self.folder())
+    }
+
+    /// Gathers the crawl. Returns what was said of it.
+    fn gather(&self) -> Value {
+        let (url, folder) = (self.servers.url(), self.folder());
         let gathering = self.place.run(["gather", &url, "--cluster-name", self.name, "--json", "-o"]).args([&folder]);
-        assert_eq!(gathering.finish().expect_code(0).json()["urls"], check.urls);
+        let told = gathering.finish().expect_code(0).json();
         self.place.run(["verify"]).args([&folder]).finish().expect_code(0);
         self.place.run(["report"]).args([&folder]).finish().expect_code(0);
-        by_url(&folder)
+        told
     }
 
     fn assert_as_alone(&self, shared: &BTreeMap<String, Value>, alone: &BTreeMap<String, Value>) {
@@ -266,6 +284,34 @@ async fn pages_that_others_decide_again_keep_their_places() {
     }
     let shared = crawl.gathered().await;
     assert_eq!((pages(&shared), crawl.queued_again().await), (70, 0), "{queued} were to be fetched once more");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn gathered_folders_go_back_into_a_cluster() {
+    let mut crawl = RevisedCrawl::new("to_be_gathered");
+    let killed = crawl.worker(1, &["--max-pages=70"]).env("TEST_NDCRAWL_ABORT_AT", "revising").finish();
+    assert_eq!(killed.code, None, "{killed:?}");
+    let (queued, half) = (crawl.queued_again().await, crawl.folder());
+    let of_crawl = [&*crawl.servers.url(), "--cluster-name", crawl.name];
+    crawl.place.run(["gather"]).args(of_crawl).args([Path::new("-o"), &half]).finish().expect_code(0);
+
+    crawl.move_in("half", &half, &[]);
+    assert_eq!(crawl.queued_again().await, queued);
+    crawl.joining(&crawl.servers.url()).finish().expect_code(0);
+    // One decider does not know where the turns of the folder ended, so its verdicts are not replayed.
+    crawl.gather();
+    let at_limit = crawl.folder();
+    let lines = by_url(&at_limit);
+    assert_eq!((pages(&lines), revised(&lines) > 0), (70, true));
+
+    // Those that were decided again are not once more.
+    crawl.move_in("whole", &at_limit, &["--max-pages=0"]);
+    assert_eq!(crawl.queued_again().await, 0);
+    crawl.joining(&crawl.servers.url()).finish().expect_code(0);
+    crawl.gather();
+    crawl.alone("alone", &["--matching=best"]).finish().expect_code(0);
+    crawl.assert_as_alone(&by_url(&crawl.folder()), &by_url(&crawl.place.path("alone")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
