@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -33,7 +33,7 @@ use crate::cluster::{
     RunDescription, RunnerSettings, WorkerSettings, crawl_totals,
 };
 use crate::crawl::{Crawl, CrawlError, CrawlSetup};
-use crate::pipeline::{PipelineError, Stop};
+use crate::pipeline::{PipelineError, Stop, StopReason};
 use crate::store::Identity;
 
 /// How long a run is tried to be begun while the database does not answer.
@@ -74,7 +74,8 @@ pub(super) fn run(
     let (stop, _) = watch::channel(Stop::Go);
     let (state, signalled) = runtime.block_on(async {
         let signals = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
-        let mut work = Work { crawl: &crawl, settings, host, dashboard: None, listener, stop, signals };
+        let ends = settings.scope.max_time.and_then(|time| Instant::now().checked_add(time));
+        let mut work = Work { crawl: &crawl, settings, host, ends, dashboard: None, listener, stop, signals };
         let state = work.run().await?;
         Ok::<_, CliError>((state, work.signals.exit_code()))
     })?;
@@ -84,9 +85,9 @@ pub(super) fn run(
     let totals = runtime.block_on(crawl_totals(&crawl.connector, &crawl.row.plan.name)).map_err(cluster_error)?;
     let name = crawl.row.plan.name.text();
     let text = if json {
-        format!("{}\n", json!({ "crawl": name, "state": state_word(state, signalled), "totals": totals }))
+        format!("{}\n", json!({ "crawl": name, "state": state_word(state), "totals": totals }))
     } else {
-        summary(name, state_word(state, signalled), &totals)
+        summary(name, state_word(state), &totals)
     };
     host.print_summary(&text)?;
     if let Some(failed) = failed {
@@ -105,12 +106,11 @@ fn count(totals: &Value, outcome: &str) -> u64 {
     totals["outcomes"][outcome].as_u64().unwrap_or(0)
 }
 
-fn state_word(state: CrawlState, signalled: Option<u8>) -> &'static str {
+fn state_word(state: CrawlState) -> &'static str {
     match state {
         CrawlState::Finished => "finished",
         CrawlState::Stopped => "stopped",
-        CrawlState::Running if signalled.is_some() => "left by this worker",
-        CrawlState::Running => "running",
+        CrawlState::Running => "left by this worker",
         CrawlState::Moving => "being moved",
     }
 }
@@ -138,6 +138,8 @@ struct Work<'a> {
     crawl: &'a SharedCrawl,
     settings: &'a Settings,
     host: &'a Host,
+    /// When the time of this worker is over.
+    ends: Option<Instant>,
     listener: Option<TcpListener>,
     dashboard: Option<Dashboard>,
     stop: watch::Sender<Stop>,
@@ -159,7 +161,9 @@ impl Work<'_> {
             match assignment {
                 Ok(Assignment::Nothing(state)) => break Ok(state),
                 Ok(Assignment::Crawl(generation)) => match self.crawl(*generation, &seeds).await {
-                    Ok(()) => {}
+                    Ok(StopReason::Time) => break Ok(CrawlState::Running),
+                    Ok(StopReason::DiskFull) => break Err(self.disk_full()),
+                    Ok(StopReason::Finished | StopReason::Signal | StopReason::Failed) => {}
                     Err(error) if is_passing(&error) => tracing::warn!("begins anew with what the log has: {error}"),
                     Err(error) => break Err(crawl_error(error)),
                 },
@@ -174,6 +178,12 @@ impl Work<'_> {
         let state = result?;
         ended.map_err(cluster_error)?;
         Ok(state)
+    }
+
+    fn disk_full(&self) -> CliError {
+        let folder = self.settings.out.dir.display();
+        CliError::new(exit::DISK_FULL, format!("{folder}: the disk is full, or less than --min-free is free"))
+            .with_hint("free some disk space, then start this worker again; others go on meanwhile")
     }
 
     fn worker_settings(&self, seeds: &Seeds) -> Result<WorkerSettings, CliError> {
@@ -207,8 +217,8 @@ impl Work<'_> {
         })
     }
 
-    /// Crawls the slots of a generation to its end.
-    async fn crawl(&mut self, generation: Generation, seeds: &Seeds) -> Result<(), CrawlError> {
+    /// Crawls the slots of a generation to its end. Returns what has ended it.
+    async fn crawl(&mut self, generation: Generation, seeds: &Seeds) -> Result<StopReason, CrawlError> {
         let Generation { own, store, shared, starts, change, mail } = generation;
         let mine = |seed: &&crate::cli::seeds::Seed| own.other_slot(&seed.url).is_none();
         let seeds = Seeds { seeds: seeds.seeds.iter().filter(mine).cloned().collect(), ..Seeds::default() };
@@ -216,6 +226,7 @@ impl Work<'_> {
         let mut setup = shared_setup(self.settings, &seeds).map_err(failed)?;
         setup.frontier.own = Some(own);
         setup.frontier.max_pages = 0;
+        setup.crawl.max_time = self.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         setup.frontier.rules = rule_file::read_given(self.settings).map_err(failed)?;
         setup.fetch.shared_starts = Some(std::sync::Arc::new(starts));
         setup.shared = Some(shared);
@@ -235,10 +246,11 @@ impl Work<'_> {
         if let Ok(monitor) = monitoring.await {
             self.dashboard = monitor.end(RunState::Stopped);
         }
-        for (seed, why) in ending?.failed_seeds {
+        let ending = ending?;
+        for (seed, why) in ending.failed_seeds {
             write_stderr(&crate::cli::terminal_safe::terminal_safe(&format!("warning: seed {seed}: {why}")));
         }
-        Ok(())
+        Ok(ending.reason)
     }
 
     fn monitor(&mut self, crawl: &Crawl) -> Monitor {
