@@ -20,8 +20,8 @@ pub(super) enum NextStep {
 
 /// Sets a crawl to finished if it is over. `round` is the last round of questions that this process has taken part in.
 ///
-/// A crawl has ended if it has its pages and none is to be fetched once more, or no slot has anything to do and no mail is on its way; if all have taken the
-/// pages of the last round; and if no page was decided since the last questions.
+/// A crawl has ended if it has its pages and none is to be fetched once more, or no slot has anything to do and no mail is
+/// on its way; if all have taken the pages of the last round; and if no page was decided since the last questions.
 pub(super) async fn next_step(
     session: &mut Session,
     run: RunId,

@@ -1,4 +1,4 @@
-//! The tables of a crawl, and how a crawl is made, joined, stopped and dropped.
+//! The tables of a crawl, and how a crawl is made, joined, stopped, resumed and dropped.
 
 use std::num::NonZeroU16;
 
@@ -226,23 +226,25 @@ fn crawl_row(name: &CrawlName, row: &Row) -> Result<CrawlRow, ClusterError> {
     })
 }
 
-/// Stops a crawl: its workers end when they renew their leases.
-pub async fn stop(session: &mut Session, name: &CrawlName) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("stop the crawl");
+/// Stops a crawl if it runs: its workers end when they renew their leases. Returns the state before.
+pub async fn stop(session: &mut Session, name: &CrawlName) -> Result<CrawlState, ClusterError> {
     open(session, name).await?;
-    let transaction = session.begin().await?;
-    let statement = "UPDATE crawl SET state = 'stopped' WHERE state = 'running'";
-    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
-    transaction.commit().await
+    change_state(session, "UPDATE crawl SET state = 'stopped' WHERE state = 'running'").await
 }
 
-/// Has a crawl that was stopped go on.
-pub async fn resume(session: &mut Session) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("resume the crawl");
+/// Has the crawl that the session uses go on if it was stopped. Returns the state before.
+pub async fn resume(session: &mut Session) -> Result<CrawlState, ClusterError> {
+    change_state(session, "UPDATE crawl SET state = 'running' WHERE state = 'stopped'").await
+}
+
+async fn change_state(session: &mut Session, statement: &str) -> Result<CrawlState, ClusterError> {
+    let doing = ClusterError::query("change the state of the crawl");
     let transaction = session.begin().await?;
-    let statement = "UPDATE crawl SET state = 'running' WHERE state = 'stopped'";
+    let row = transaction.sql().query_one("SELECT state FROM crawl FOR UPDATE", &[]).await.map_err(&doing)?;
+    let before = CrawlState::parse(row.try_get(0).map_err(&doing)?)?;
     transaction.sql().execute(statement, &[]).await.map_err(doing)?;
-    transaction.commit().await
+    transaction.commit().await?;
+    Ok(before)
 }
 
 /// Drops a crawl with all its tables.

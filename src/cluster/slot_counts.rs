@@ -1,4 +1,4 @@
-//! What a slot has done so far, for those who watch.
+//! What a slot has done so far, for those who watch, and which of its pages are to be fetched once more.
 
 use std::collections::{BTreeMap, HashSet};
 

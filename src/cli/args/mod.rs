@@ -87,7 +87,7 @@ pub enum Command {
     #[cfg(feature = "cluster")]
     /// Make an ordinary output folder from a crawl that workers shared
     Gather(GatherArguments),
-    /// Make, stop or delete a crawl that several workers share
+    /// Make, stop, resume or delete a crawl that several workers share
     #[cfg(feature = "cluster")]
     #[command(subcommand)]
     Cluster(ClusterCommand),

@@ -345,7 +345,8 @@ impl Content for Crowd {
 async fn a_crawl_that_was_stopped_goes_on() {
     let crawl = SharedCrawl::new("stopped", slow(35, 120));
     let of_crawl = [&*crawl.servers.url(), "--cluster-name", crawl.name];
-    let cluster = |command: &str| crawl.place.run(["cluster", command]).args(of_crawl).finish().expect_code(0).stderr;
+    let command = |command: &str| crawl.place.run(["cluster", command]).args(of_crawl).finish();
+    let cluster = |name: &str| command(name).expect_code(0).stderr;
     let joining = || {
         let flags = ["-c8", "--lease=2s", "--no-config", "--allow-private", "--progress=none", "--out"];
         crawl.place.run(["worker"]).args(of_crawl).args(flags).args([crawl.place.path("worker-9")]).finish()
@@ -365,10 +366,28 @@ async fn a_crawl_that_was_stopped_goes_on() {
     crawl.await_pages(asked + 10);
     cluster("stop");
     again.finish().expect_code(143);
-    assert!(cluster("resume").contains("goes on when workers are started"));
+    assert!(cluster("resume").contains("goes on: start its workers"));
     assert!(cluster("resume").contains("was not stopped"));
     joining().expect_code(0);
-    assert!(cluster("resume").contains("is finished"));
+    assert!(cluster("stop").contains("is finished"));
+    assert!(command("resume").expect_code(5).stderr.contains("is finished"));
+    let lines = crawl.audit().await;
+    crawl.assert_as_planned(&lines);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn a_worker_ends_at_its_time_and_where_no_room_is_left() {
+    let crawl = SharedCrawl::new("limits_of_workers", slow(36, 120));
+    let told = crawl.worker(1, &["--max-time=1500ms"]).finish().expect_code(0).stdout;
+    assert!(told.starts_with("crawl 'limits_of_workers': left by this worker\n"), "{told}");
+    let asked = crawl.web.pages_asked();
+    assert!(asked > 0, "{told}");
+    let told = crawl.worker(2, &["--min-free=9000T"]).finish().expect_code(7).stderr;
+    assert!(told.contains("worker-2") && told.contains("hint: "), "{told}");
+
+    crawl.worker(3, &[]).finish().expect_code(0);
+    assert!(crawl.web.pages_asked() > asked, "the worker has left something to others");
     let lines = crawl.audit().await;
     crawl.assert_as_planned(&lines);
 }

@@ -10,7 +10,7 @@ use crate::cli::run_crawl::runtime;
 use crate::cli::shared_dedup::plan;
 use crate::cli::startup::load_settings;
 use crate::cli::terminal::write_stderr;
-use crate::cluster::{ClusterError, CrawlRow, CrawlState, connect_checked, drop_crawl, init, open, resume, stop};
+use crate::cluster::{ClusterError, CrawlState, connect_checked, drop_crawl, init, open, resume, stop};
 
 /// Runs the command.
 pub(super) fn run(command: &ClusterCommand) -> Result<u8, CliError> {
@@ -45,27 +45,35 @@ fn init_crawl(arguments: &ClusterInitArguments) -> Result<u8, CliError> {
 
 fn stop_crawl(address: &str, name: &str) -> Result<u8, CliError> {
     let (connector, name) = (connector(address)?, crawl_name(name)?);
-    let stopped = runtime()?.block_on(async { stop(&mut connector.connect().await?, &name).await });
-    stopped.map_err(cluster_error)?;
-    write_stderr(&format!(
-        "the crawl '{name}' is stopped: its workers end within seconds; `ndcrawl cluster resume` has it go on"
-    ));
+    let before = runtime()?.block_on(async { stop(&mut connector.connect().await?, &name).await });
+    write_stderr(&match before.map_err(cluster_error)? {
+        CrawlState::Running | CrawlState::Stopped => {
+            format!(
+                "the crawl '{name}' is stopped: its workers end within seconds; `ndcrawl cluster resume` has it go on"
+            )
+        }
+        CrawlState::Finished => format!("the crawl '{name}' is finished: nobody works on it"),
+        CrawlState::Moving => {
+            return Err(CliError::usage(format!("the crawl '{name}' is being moved"))
+                .with_hint("stop `ndcrawl cluster move`; the same command goes on with it"));
+        }
+    });
     Ok(exit::FINISHED)
 }
 
 fn resume_crawl(address: &str, name: &str) -> Result<u8, CliError> {
     let (connector, name) = (connector(address)?, crawl_name(name)?);
-    let state = runtime()?.block_on(async {
+    let before = runtime()?.block_on(async {
         let mut session = connector.connect().await?;
-        let CrawlRow { state, .. } = open(&session, &name).await?;
-        resume(&mut session).await?;
-        Ok::<_, ClusterError>(state)
+        open(&session, &name).await?;
+        resume(&mut session).await
     });
-    write_stderr(&match state.map_err(cluster_error)? {
-        CrawlState::Stopped => format!("the crawl '{name}' goes on when workers are started"),
+    let nothing = |why: &str| CliError::new(exit::NOT_RESUMABLE, format!("the crawl '{name}' is {why}"));
+    write_stderr(&match before.map_err(cluster_error)? {
+        CrawlState::Stopped => format!("the crawl '{name}' goes on: start its workers"),
         CrawlState::Running => format!("the crawl '{name}' was not stopped"),
-        CrawlState::Moving => format!("the crawl '{name}' is being moved: `ndcrawl cluster move` goes on with it"),
-        CrawlState::Finished => format!("the crawl '{name}' is finished: there is nothing to go on with"),
+        CrawlState::Finished => return Err(nothing("finished").with_hint("make another crawl under another name")),
+        CrawlState::Moving => return Err(nothing("being moved").with_hint("`ndcrawl cluster move` goes on with it")),
     });
     Ok(exit::FINISHED)
 }
