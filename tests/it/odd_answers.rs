@@ -353,6 +353,8 @@ fn a_seed_without_content_is_no_success() {
     let place = Place::new();
     let run = crawl(&place, &server).finish().expect_code(1);
     assert!(run.stderr.contains("excluded: empty"), "{}", run.stderr);
+    let explained = place.run(["explain", "out", &server.url("/")]).finish().expect_code(0).stdout;
+    assert!(explained.contains("excluded, the answer has no content"), "{explained}");
 }
 
 #[test]

@@ -220,6 +220,7 @@ fn excluded(reason: &str) -> &'static str {
         "soft-404" => "it equals the response to a made-up URL (--soft-404)",
         "off-topic" => "its relevance to the topic is below --focus-min; its links were followed",
         "sitemap" => "a sitemap: read for its links only",
+        "empty" => "the answer has no content",
         _ => "excluded by a rule",
     }
 }
