@@ -17,7 +17,7 @@ use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal::write_stderr;
 use crate::model::{CanonicalUrl, Normalizer};
 use crate::pipeline::ReferenceCrawls;
-use crate::store::{self, EARLIER, Generation, MOVED, REBUILDING};
+use crate::store::{self, CrawlVersion, EARLIER, MOVED, REBUILDING};
 
 /// Everything that a run writes and a fresh start deletes. Other entries of a folder belong to the user, but for the
 /// rests of hosts, which outlive every crawl.
@@ -126,7 +126,7 @@ pub(super) fn with_earlier_seeds(mut seeds: Seeds, earlier: &EarlierRun, flags: 
 /// Sets a finished crawl aside. An unfinished one is resumed.
 fn prepare_recrawl(folder: &Path) -> Result<(), CliError> {
     if !folder.join("store").exists() {
-        if Generation::last(folder).map_err(opening_error)?.is_some() {
+        if CrawlVersion::last(folder).map_err(opening_error)?.is_some() {
             return Ok(());
         }
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: no crawl to repeat", folder.display()));
@@ -170,7 +170,7 @@ impl EarlierRun {
         if let Some(crawl) = read(&settings.out.dir)? {
             return Self::of(settings, &crawl);
         }
-        let before = Generation::last(&settings.out.dir).map_err(opening_error)?;
+        let before = CrawlVersion::last(&settings.out.dir).map_err(opening_error)?;
         match before.map(|generation| read(&generation.folder)).transpose()?.flatten() {
             Some(crawl) => Ok(Self { seeds: Self::of(settings, &crawl)?.seeds, ..Self::default() }),
             None => Ok(Self::default()),
@@ -295,7 +295,7 @@ impl CrawlFile {
             .iter()
             .filter_map(|seed| Some((seed.url.to_string(), seed.fallback.as_ref()?.as_str().into())))
             .collect();
-        let before = Generation::last(&settings.out.dir).map_err(opening_error)?;
+        let before = CrawlVersion::last(&settings.out.dir).map_err(opening_error)?;
         let generation = before.map_or(1, |generation| generation.number + 1);
         let value = json!({
             "program": "ndcrawl",

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fetch::{Validators, absent_page};
 use crate::model::{CanonicalUrl, Fetched, Header, PAGE_SOURCE, Unchanged, WarcLocation};
-use crate::store::{self, ArchiveReader, Generation, PageLines};
+use crate::store::{self, ArchiveReader, CrawlVersion, PageLines};
 
 /// The pages that the generation before has kept.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl ArchivedPages {
     /// # Errors
     /// If its lines cannot be read.
     pub fn read(folder: &Path) -> store::Result<Option<Self>> {
-        let Some(generation) = Generation::last(folder)? else { return Ok(None) };
+        let Some(generation) = CrawlVersion::last(folder)? else { return Ok(None) };
         let mut archived =
             Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new(), respelled: HashSet::new() };
         let mut numbers: HashMap<String, u32> = HashMap::new();

@@ -22,7 +22,7 @@ use crate::pagetext::PageReader;
 use crate::pipeline::{
     ContentReader, PageRecords, RenderedPage, compared_digest, group_of, page_input, render_page, restore_decider,
 };
-use crate::store::{self, Generation, Identity, PageLines, Store};
+use crate::store::{self, CrawlVersion, Identity, PageLines, Store};
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
 use super::enqueue::link;
@@ -67,7 +67,7 @@ pub fn rebuild(
     setup: CrawlSetup,
     store: Store,
     identity: &Identity,
-    generation: &Generation,
+    generation: &CrawlVersion,
     archived: &ArchivedPages,
 ) -> Result<(RebuildReport, Store), CrawlError> {
     let reader = store.reader();

@@ -33,14 +33,14 @@ const PART: &str = "part";
 
 /// Metadata of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct GenerationNote {
+struct CrawlVersionNote {
     /// The serial number of the first WARC file of the next generation.
     next_warc: u32,
 }
 
 /// An earlier generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Generation {
+pub struct CrawlVersion {
     /// Its number, from 1.
     pub number: u32,
     /// The folder of its lines and logs.
@@ -49,7 +49,7 @@ pub struct Generation {
     pub next_warc: u32,
 }
 
-impl Generation {
+impl CrawlVersion {
     /// Returns the last earlier generation. `None` if this is the first crawl in the folder.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Generation {
         let generation = place(folder, number);
         let path = generation.join(NOTE);
         let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-        let note: GenerationNote =
+        let note: CrawlVersionNote =
             serde_json::from_slice(&text).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
         Ok(Some(Self { number, folder: generation, next_warc: note.next_warc }))
     }
@@ -117,7 +117,7 @@ pub(crate) fn set_aside_locked(folder: &Path) -> Result<()> {
     fs::create_dir_all(&part).map_err(|error| Error::io("make", &part, error))?;
     let last_named = last_named(folder);
     let files = warc_files::close_all(&folder.join("warc"), |name| last_named.get(name).copied().unwrap_or_default())?;
-    let note = GenerationNote { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
+    let note = CrawlVersionNote { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
     write_json_file(&part.join(NOTE), &serde_json::json!(note))?;
     complete_locked(folder)
 }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn is_set_aside(folder: &Path, number: u32) {
-        let last = Generation::last(folder).unwrap().unwrap();
+        let last = CrawlVersion::last(folder).unwrap().unwrap();
         assert_eq!((last.number, last.next_warc), (number, 7));
         for name in ["crawl.json", "pages.jsonl", "store/db"] {
             assert_eq!(fs::read_to_string(last.folder.join(name)).unwrap(), name);
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_crawl_is_set_aside_under_the_next_number_and_its_archive_stays() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Generation::last(folder.path()).unwrap(), None);
+        assert_eq!(CrawlVersion::last(folder.path()).unwrap(), None);
         for number in 1..4 {
             crawled(folder.path());
             set_aside(folder.path()).unwrap();
@@ -238,7 +238,7 @@ mod tests {
         crawled(folder.path());
         fs::create_dir_all(folder.path().join(EARLIER).join("1.part")).unwrap();
         complete(folder.path()).unwrap();
-        assert_eq!(Generation::last(folder.path()).unwrap(), None);
+        assert_eq!(CrawlVersion::last(folder.path()).unwrap(), None);
         assert!(folder.path().join("store/db").exists());
     }
 }

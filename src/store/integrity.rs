@@ -19,7 +19,7 @@ use super::commit_marker::CommitMarker;
 use super::crawl_file::read_json_file;
 use super::error::{Error, Result};
 use super::folder::OutputFolder;
-use super::generations::Generation;
+use super::generations::CrawlVersion;
 use super::reader::{DoneRow, StoreReader};
 use super::record_check::{ExpectedRecord, wrong_digests};
 use super::warc_files;
@@ -83,7 +83,7 @@ impl VerifyReport {
 pub fn verify(folder: &Path) -> Result<VerifyReport> {
     let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
     let mut verifier = Verifier {
-        first_warc: Generation::last(folder)?.map_or(0, |generation| generation.next_warc),
+        first_warc: CrawlVersion::last(folder)?.map_or(0, |generation| generation.next_warc),
         folder: OutputFolder::new(folder),
         reader,
         mark: opened.mark,

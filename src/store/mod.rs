@@ -85,7 +85,7 @@ pub use crawl_file::{read_json_file, write_crawl_file, write_json_file, write_st
 pub use disk::{DiskStep, Faults, free_space};
 pub use error::{Error, Result};
 pub use folder::{FolderLock, FolderUse, delete_crawl, folder_use};
-pub use generations::{EARLIER, Generation, complete, set_aside};
+pub use generations::{CrawlVersion, EARLIER, complete, set_aside};
 #[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
 pub(crate) use gzip::Gzip;
 pub use integrity::{CheckedCounts, VerifyReport, verify};

@@ -14,7 +14,7 @@ use super::database::Database;
 use super::disk::{Disk, Faults, free_space};
 use super::error::{Error, Result};
 use super::folder::OutputFolder;
-use super::generations::Generation;
+use super::generations::CrawlVersion;
 use super::host::HostWriter;
 use super::log_file::LogFile;
 use super::log_writer::LogWriter;
@@ -91,7 +91,7 @@ impl Store {
         let lock = folder.lock()?;
         expect(folder.root())?;
         expect_here(folder.root())?;
-        let generation = Generation::last(folder.root())?;
+        let generation = CrawlVersion::last(folder.root())?;
         if !folder.store().exists() {
             folder.expect_no_output(generation.is_some())?;
         }

@@ -15,7 +15,7 @@ use crate::cli::startup::defaults_with_log;
 use crate::cli::terminal::write_stdout;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{ArchivedPages, RebuildReport, rebuild};
-use crate::store::{self, Generation, Identity, Store, StoreReader};
+use crate::store::{self, CrawlVersion, Identity, Store, StoreReader};
 
 const CACHE_BYTES: u64 = 16 << 20;
 
@@ -64,7 +64,7 @@ fn all(dir: &Path, source: &Path) -> Result<RebuildReport, CliError> {
     let (store, opened) =
         Store::open_to_rebuild(dir, setup::store_options(&settings), &identity).map_err(opening_error)?;
     let none = || CliError::new(exit::CORRUPT, format!("{}: no earlier store", dir.display()));
-    let generation = Generation::last(dir).map_err(opening_error)?.ok_or_else(none)?;
+    let generation = CrawlVersion::last(dir).map_err(opening_error)?.ok_or_else(none)?;
     let archived = ArchivedPages::read(dir).map_err(opening_error)?.ok_or_else(none)?;
     let (rebuilt, store) = rebuild(setup, store, &opened.identity, &generation, &archived).map_err(crawl_error)?;
     store::write_crawl_file(dir, &crawl_file(file, &opened.identity.crawl)).map_err(opening_error)?;

@@ -21,7 +21,7 @@ use crate::cli::startup::defaults_with_log;
 use crate::cli::step_progress::StepProgress;
 use crate::cli::terminal::print;
 use crate::cluster::{CrawlPlan, Moved, RunDescription, begin_move, connect_checked, init, move_in};
-use crate::store::{Generation, MovedTo, StoreReader, mark_moved};
+use crate::store::{CrawlVersion, MovedTo, StoreReader, mark_moved};
 
 /// Memory of the store's cache.
 const CACHE_BYTES: u64 = 64 << 20;
@@ -77,7 +77,7 @@ fn of_file(folder: &Path, file: &Value, limit: Option<u64>) -> Result<(Settings,
 /// Refuses a folder whose crawl several processes cannot go on with, or of which something would be lost.
 fn expect_movable(folder: &Path, settings: &Settings, found: &str, wanted: &str) -> Result<(), CliError> {
     let refused = |what: &str, instead: &str| Err(refusal(folder, what, instead));
-    if Generation::last(folder).map_err(opening_error)?.is_some() {
+    if CrawlVersion::last(folder).map_err(opening_error)?.is_some() {
         return refused(
             "the folder has earlier crawls in earlier/",
             "crawl again in the cluster, without the earlier ones",
