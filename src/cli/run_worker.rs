@@ -33,7 +33,7 @@ use crate::cluster::{
     RunDescription, RunnerSettings, WorkerSettings, crawl_totals,
 };
 use crate::crawl::{Crawl, CrawlError, CrawlSetup};
-use crate::pipeline::{PipelineError, Stop, StopReason};
+use crate::pipeline::{PipelineError, SharingError, Stop, StopReason};
 use crate::store::Identity;
 
 /// How long a run is tried to be begun while the database does not answer.
@@ -222,7 +222,7 @@ impl Work<'_> {
         let Generation { own, store, shared, starts, change, mail } = generation;
         let mine = |seed: &&crate::cli::seeds::Seed| own.other_slot(&seed.url).is_none();
         let seeds = Seeds { seeds: seeds.seeds.iter().filter(mine).cloned().collect(), ..Seeds::default() };
-        let failed = |error: CliError| CrawlError::Pipeline(PipelineError::Sharing(error.into()));
+        let failed = |error: CliError| CrawlError::Pipeline(PipelineError::Sharing(SharingError::new(error)));
         let mut setup = shared_setup(self.settings, &seeds).map_err(failed)?;
         setup.frontier.own = Some(own);
         setup.frontier.max_pages = 0;
@@ -289,5 +289,5 @@ async fn pass_on(mut from: watch::Receiver<Stop>, to: watch::Sender<Stop>) {
 /// over.
 fn is_passing(error: &CrawlError) -> bool {
     let CrawlError::Pipeline(PipelineError::Sharing(error)) = error else { return false };
-    error.downcast_ref::<ClusterError>().is_some_and(ClusterError::ends_generation)
+    error.cause::<ClusterError>().is_some_and(ClusterError::ends_generation)
 }

@@ -20,7 +20,7 @@ use crate::detect::DeciderStats;
 use crate::model::{
     CanonicalUrl, Judged, OwnSlots, PageId, PageInput, PageTerms, Sequence, SlotMap, TermOrder, Verdict,
 };
-use crate::pipeline::{NamedPage, SharedDecider, SharedPage, SharedRevision, SharedStep, SharingError};
+use crate::pipeline::{SharedDecider, SharedOriginal, SharedPage, SharedRevision, SharedStep, SharingError};
 
 /// Sends pages to their turns, and waits for the decisions.
 pub(super) struct ClusterDecider {
@@ -172,7 +172,7 @@ impl SharedDecider for ClusterDecider {
         self.withdraw(self.open.in_index())
     }
 
-    fn named_page(&mut self, page: Sequence) -> Result<NamedPage, SharingError> {
+    fn named_page(&mut self, page: Sequence) -> Result<SharedOriginal, SharingError> {
         let runtime = self.runtime.clone();
         let found = runtime.block_on(async {
             let found = named_page(self.session.open().await?, page).await;
@@ -180,7 +180,7 @@ impl SharedDecider for ClusterDecider {
             found.ok_or_else(|| ClusterError::Damaged(format!("no turn has decided page {page}")))
         })?;
         let PageFacts { url, fetched, links } = found.facts;
-        Ok(NamedPage { url, fetched_at: fetched, links })
+        Ok(SharedOriginal { url, fetched_at: fetched, links })
     }
 
     fn stats(&self) -> DeciderStats {

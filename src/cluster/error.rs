@@ -3,6 +3,7 @@
 use super::address::AddressError;
 use super::refusal::Refusal;
 use crate::model::Slot;
+use crate::pipeline::SharingError;
 
 /// Why something in the cluster failed.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +105,12 @@ impl ClusterError {
             Self::Connect { source, .. } | Self::Query { source, .. } => is_passing(source),
             _ => false,
         }
+    }
+}
+
+impl From<ClusterError> for SharingError {
+    fn from(error: ClusterError) -> Self {
+        Self::new(error)
     }
 }
 

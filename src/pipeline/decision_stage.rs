@@ -18,7 +18,7 @@ use super::page_decider::{FolderDecider, PageDecider};
 use super::page_lines::{error_line, outcome_of};
 use super::reference_crawls::ReferencePage;
 use super::render::compared_digest;
-use super::shared_crawl::{NamedPage, SharedDecider, SharedPage, SharedRevision};
+use super::shared_crawl::{SharedDecider, SharedOriginal, SharedPage, SharedRevision};
 use super::{
     CommitProgress, HostStats, IndexSnapshots, LiveStats, PipelineError, RecentUrl, ReferenceCrawls,
     ReferenceCrawlsError, SealedBatch,
@@ -226,7 +226,7 @@ impl DecisionStage {
     /// Returns the facts about a stored page that its duplicate's line names.
     pub fn original(&mut self, of: Sequence) -> Result<NamedOriginal, PipelineError> {
         if let PageDecider::Shared(shared) = &mut self.decider {
-            let NamedPage { url, fetched_at, links } = shared.named_page(of)?;
+            let SharedOriginal { url, fetched_at, links } = shared.named_page(of)?;
             let links = OriginalLinks::Earlier(links);
             return Ok(NamedOriginal { id: None, url, capture: 1, fetched_at, folder: None, links });
         }

@@ -27,8 +27,8 @@ pub enum PipelineError {
         id: u32,
     },
     /// The crawl cannot go on sharing its work with other processes.
-    #[error("{0}")]
-    Sharing(#[source] super::SharingError),
+    #[error(transparent)]
+    Sharing(#[from] super::SharingError),
     /// Another part failed first.
     #[error("stopped because another part failed")]
     Stopped,

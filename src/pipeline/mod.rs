@@ -46,8 +46,8 @@ pub use error::PipelineError;
 pub use records::{PageRecordError, PageRecords};
 pub use reference_crawls::{ReferenceCrawls, ReferenceCrawlsError, link_hash};
 pub use shared_crawl::{
-    ArchiveReach, Letter, NamedPage, SharedChanges, SharedDecider, SharedLog, SharedPage, SharedRevision, SharedStep,
-    SharingError,
+    ArchiveReach, Letter, SharedChanges, SharedDecider, SharedLog, SharedOriginal, SharedPage, SharedRevision,
+    SharedStep, SharingError,
 };
 pub use shared_rests::SharedRests;
 pub use stop::{Stop, StopReason};

@@ -3,9 +3,9 @@
 use crate::detect::{Decider, DeciderStats};
 use crate::model::{Sequence, Verdict};
 
+use super::IndexSnapshots;
 use super::records::PageRecords;
-use super::shared_crawl::{SharedDecider, SharingError};
-use super::{IndexSnapshots, PipelineError};
+use super::shared_crawl::SharedDecider;
 
 /// Who decides on the pages of a crawl.
 pub(crate) enum PageDecider {
@@ -49,11 +49,5 @@ impl PageDecider {
             Self::Folder(folder) => folder.decider.stats(),
             Self::Shared(shared) => shared.stats(),
         }
-    }
-}
-
-impl From<SharingError> for PipelineError {
-    fn from(error: SharingError) -> Self {
-        Self::Sharing(error)
     }
 }

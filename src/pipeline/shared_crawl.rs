@@ -9,7 +9,21 @@ use crate::model::{Batch, Judged, Mailed, PageId, PageInput, Sequence, Slot, Url
 use crate::store::StoreReader;
 
 /// Why a crawl cannot go on sharing its work.
-pub type SharingError = Box<dyn Error + Send + Sync>;
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct SharingError(Box<dyn Error + Send + Sync>);
+
+impl SharingError {
+    /// Wraps an error of whoever shares the crawl.
+    pub fn new(cause: impl Error + Send + Sync + 'static) -> Self {
+        Self(Box::new(cause))
+    }
+
+    /// Returns the wrapped error, if it is of this type.
+    pub fn cause<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
 
 /// A page on its way to a shared decision, with what other processes need to name it as an original.
 #[derive(Clone, Debug)]
@@ -26,7 +40,7 @@ pub struct SharedPage {
 
 /// A page that was decided somewhere, as a duplicate's line names it.
 #[derive(Clone, Debug)]
-pub struct NamedPage {
+pub struct SharedOriginal {
     /// Its URL.
     pub url: String,
     /// Time of the request, milliseconds since 1970 UTC.
@@ -72,7 +86,7 @@ pub trait SharedDecider: Send {
     fn withdraw_rest(&mut self) -> Result<(), SharingError>;
 
     /// Returns a decided page.
-    fn named_page(&mut self, page: Sequence) -> Result<NamedPage, SharingError>;
+    fn named_page(&mut self, page: Sequence) -> Result<SharedOriginal, SharingError>;
 
     /// Returns the sizes of this process's part of the index.
     fn stats(&self) -> DeciderStats;
