@@ -24,6 +24,35 @@ fn floors(source: &Path) -> BTreeMap<String, usize> {
     lines.iter().rev().enumerate().flat_map(floor_of).collect()
 }
 
+#[test]
+fn the_map_shows_the_same_floors() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let table = map.split("```text\n").find(|block| block.contains("------")).unwrap();
+    let mut crates: Vec<Vec<Vec<String>>> = vec![Vec::new()];
+    for line in table.split("```").next().unwrap().lines() {
+        match line.split("    ").next().unwrap() {
+            line if line.starts_with("------") => crates.push(Vec::new()),
+            rooms => crates.last_mut().unwrap().push(rooms.split_whitespace().map(str::to_owned).collect()),
+        }
+    }
+    let sources = [root.join("src"), root.join("crates/pagetext/src"), root.join("crates/neardup/src")];
+    for (source, shown) in sources.iter().zip(crates) {
+        // The crawler's table also has rooms that it re-exports.
+        let is_own = |room: &String| source.join(room).exists() || source.join(format!("{room}.rs")).exists();
+        let mut floors: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for (room, floor) in self::floors(source).into_iter().filter(|(room, _)| is_own(room)) {
+            floors.entry(floor).or_default().push(room);
+        }
+        let sorted = |mut rooms: Vec<String>| {
+            rooms.sort();
+            rooms
+        };
+        let shown: Vec<_> = shown.into_iter().map(sorted).collect();
+        assert_eq!(shown, floors.into_values().rev().map(sorted).collect::<Vec<_>>(), "{}", source.display());
+    }
+}
+
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -256,4 +285,14 @@ fn arguments_import_nothing_but_configuration_and_errors() {
             assert!(["args", "config", "errors"].contains(&module.as_str()), "{} imports {module}", file.display());
         }
     }
+}
+
+#[test]
+fn only_tests_switch_on_the_points_at_which_they_kill_the_program() {
+    let read = |manifest: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(manifest)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let enabling = |features: &toml::Value| features.as_array().unwrap().contains(&"failpoints".into());
+    assert!(!manifest["features"].as_table().unwrap().values().any(enabling));
+    assert!(enabling(&manifest["dev-dependencies"]["ndcrawl"]["features"]));
+    assert!(!read("crates/python/Cargo.toml").contains("failpoints"));
 }
