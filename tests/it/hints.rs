@@ -20,7 +20,7 @@ fn a_mistyped_line_is_answered_with_the_right_word() {
     let place = Place::new();
     place.write("pages.jsonl", "");
     for (line, hint) in [
-        (&["--wait", "1", SEED][..], "--wait of wget: --delay DURATION"),
+        (&["--wait", "1", SEED][..], "--wait of another crawler: --delay DURATION"),
         (&["--level=3", SEED], "-d N"),
         (&["-list", "urls.txt"], "--seeds FILE"),
         (&["-depth", "3", SEED], "--depth"),
