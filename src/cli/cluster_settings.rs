@@ -62,7 +62,7 @@ pub(super) fn expect_crawl(row: &CrawlRow) -> Result<(), CliError> {
 
 fn shared_settings(settings: &Settings) -> Map<String, Value> {
     let shared = schema::all().filter(|key| is_of_the_crawl(key.name));
-    shared.map(|key| (key.stored_name().to_owned(), key.show_stored(settings))).collect()
+    shared.map(|key| (key.name.to_owned(), key.show(settings))).collect()
 }
 
 /// Returns the values that a crawl in the database sets. `name` is the crawl's.

@@ -89,20 +89,9 @@ fn values(key: &Key) -> String {
     format!("; one of {}", words.iter().map(|word| code(word)).collect::<Vec<_>>().join(", "))
 }
 
-/// Names other spellings of a key that work.
-fn other_names(key: &Key) -> String {
-    let alias = key.alias.map(|alias| format!(" {} at the top level of a file means the same.", code(alias)));
-    let former = key.former.map(|former| {
-        let values = former.values.iter().map(|value| code(value)).collect::<Vec<_>>().join(" and ");
-        format!(
-            " The former key {}, flag {} and values {values} still work.",
-            code(former.name),
-            code(&format!("--{}", former.flag))
-        )
-    });
-    let hidden = key.flag.filter(|_| !key.detectors.is_empty());
-    let hidden = hidden.map(|flag| format!(" The former flag {} still works.", code(&format!("--{flag}"))));
-    [alias, former, hidden].into_iter().flatten().collect()
+/// Names the other spelling of a key that works.
+fn other_name(key: &Key) -> String {
+    key.alias.map(|alias| format!(" {} at the top level of a file means the same.", code(alias))).unwrap_or_default()
 }
 
 #[test]
@@ -118,7 +107,7 @@ fn configuration_keys() {
                 let _ = write!(page, "\n## {title}\n\n| key | flag | default | meaning |\n|---|---|---|---|\n");
                 table = Some(of);
             }
-            let meaning = format!("{}{}. {}{}", cell(key.help), values(key), cell(key.because), other_names(key));
+            let meaning = format!("{}{}. {}{}", cell(key.help), values(key), cell(key.because), other_name(key));
             let default = cell(key.shown_default());
             let fixed = if key.fixed { " **Fixed.**" } else { "" };
             let _ = writeln!(page, "| {} | {} | {default} | {meaning}{fixed} |", code(key.name), flags(key));

@@ -76,7 +76,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let settings = given(pairs);
-            let file = serde_json::json!({"settings": settings.to_stored_json(), "later": {"x.y": 1}});
+            let file = serde_json::json!({"settings": settings.to_json(), "later": {"x.y": 1}});
             std::fs::write(folder.path().join("crawl.json"), file.to_string()).unwrap();
             let read = super::settings(folder.path()).unwrap();
             assert_eq!(detect_options(&read), detect_options(&settings), "{pairs:?}");

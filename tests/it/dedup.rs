@@ -33,7 +33,19 @@ fn crawled() -> Place {
 }
 
 fn dedup(place: &Place, input: &str, out: &str) -> crate::program::Run {
-    place.run(["dedup", input, "-o", out, "--weights", "paper", "-t", "0.8", "--min-free", "0", "--json"])
+    place.run([
+        "dedup",
+        input,
+        "-o",
+        out,
+        "--detector-option",
+        "second_check=none",
+        "-t",
+        "0.8",
+        "--min-free",
+        "0",
+        "--json",
+    ])
 }
 
 /// The verdict on each compared page: outcome, the page it repeats, the score.
@@ -99,8 +111,8 @@ fn verdicts_do_not_depend_on_threads_and_files_may_come_one_by_one() {
             "second.warc",
             "-o",
             "apart",
-            "--weights",
-            "paper",
+            "--detector-option",
+            "second_check=none",
             "-t",
             "0.8",
             "--min-free",
@@ -130,7 +142,7 @@ fn folders_and_json_lines_are_read_and_damage_is_reported() {
     place.write("rows.jsonl", &rows.concat());
     let finished = place
         .run(["dedup", "site", "rows.jsonl", "--html-field", "content", "--base", "http://docs.test/x", "-o", "out"])
-        .args(["--weights", "paper", "-t", "0.8", "--min-free", "0", "--json"])
+        .args(["--detector-option", "second_check=none", "-t", "0.8", "--min-free", "0", "--json"])
         .finish()
         .expect_code(0);
     let said = verdicts(&place, "out");

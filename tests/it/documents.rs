@@ -281,7 +281,7 @@ fn dedup_of_the_archive_and_of_a_folder_gives_the_verdicts_of_the_crawl() {
     assert!(expected.iter().any(|verdict| verdict.contains("near-duplicate")), "{expected:?}");
 
     let dedup = |input: &str, out: &str| {
-        let flags = ["--pdf", "-o", out, "--weights", "paper"];
+        let flags = ["--pdf", "-o", out, "--detector-option", "second_check=none"];
         place.run(["dedup", input]).args(flags).finish().expect_code(0);
         let lines = crate::program::pages(&place.path(out)).into_iter();
         lines.map(|line| (line["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned(), line)).collect()

@@ -69,8 +69,8 @@ fn pairs_are_counted_by_kind_for_each_detector_and_threshold() {
     place.write("pairs.tsv", &pairs(&PAIRS));
     let arguments = [
         "eval",
-        "--weights",
-        "paper",
+        "--detector-option",
+        "second_check=none",
         "--pairs",
         "pairs.tsv",
         "--pages",
@@ -161,8 +161,8 @@ fn clusters_are_decided_in_the_order_of_the_file() {
     place.write("clusters.tsv", &format!("#url\tcluster\tkind\twords\tgrey\n{}", rows.concat()));
     let arguments = [
         "eval",
-        "--weights",
-        "paper",
+        "--detector-option",
+        "second_check=none",
         "--clusters",
         "clusters.tsv",
         "--pages",
@@ -189,7 +189,17 @@ fn tables_are_readable_and_the_page_loads_nothing() {
     let place = site();
     place.write("pairs.tsv", &pairs(&PAIRS));
     let finished = place
-        .run(["eval", "--weights", "paper", "--pairs", "pairs.tsv", "--pages", "pages", "--html", "eval.html"])
+        .run([
+            "eval",
+            "--detector-option",
+            "second_check=none",
+            "--pairs",
+            "pairs.tsv",
+            "--pages",
+            "pages",
+            "--html",
+            "eval.html",
+        ])
         .finish()
         .expect_code(0);
     for part in ["precision", "version", "wrong 0.8", "C/probe", "best F1"] {

@@ -245,7 +245,7 @@ fn verdicts_of_the_demo_are_unchanged() {
 fn verdicts_of_a_crawl_of_three_sites_are_unchanged() {
     let sites = ["maint-guide", "debfaq", "gtk2"];
     let Some(root) = layout(&sites) else { return };
-    let arguments = ["--weights", "paper", "--threshold", "0.5", "--duplicate-links", "defer"];
+    let arguments = ["--detector-option", "second_check=none", "--threshold", "0.5", "--duplicate-links", "defer"];
     assert_golden("crawl-three-sites.tsv", &text_of(crawl_of(root, &sites, &arguments)));
 }
 

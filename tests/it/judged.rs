@@ -88,8 +88,8 @@ fn options(out: &Path) -> Result<Options> {
     Ok(Options {
         detector: serde_json::from_value(setting("dedup.detector")).unwrap(),
         threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
-        second: match &file["settings"]["dedup.weights"] {
-            weights if weights == "host" => Some(serde_json::from_value(setting("dedup.threshold2")).unwrap()),
+        second: match &file["settings"]["dedup.second_check"] {
+            check if check == "template" => Some(serde_json::from_value(setting("dedup.threshold2")).unwrap()),
             _ => None,
         },
         filter: serde_json::from_value(setting("dedup.filter")).unwrap(),

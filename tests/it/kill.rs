@@ -140,7 +140,18 @@ fn is_killed(run: Run, time: Duration, moments: &mut SeededRng) -> bool {
 }
 
 fn dedup(place: &Place, out: &str) -> Run {
-    place.run(["dedup", "out/warc", "-o", out, "--weights", "paper", "-t", "0.8", "--min-free", "0"])
+    place.run([
+        "dedup",
+        "out/warc",
+        "-o",
+        out,
+        "--detector-option",
+        "second_check=none",
+        "-t",
+        "0.8",
+        "--min-free",
+        "0",
+    ])
 }
 
 /// Outcome, repeated page and score of each line, by URL.

@@ -16,7 +16,7 @@ pub const UNSPARING: [&str; 10] =
 
 /// Synthetic webs plant distances by weights, from the first pages of a host on. The second check has its own
 /// oracle beside its code, and real sites.
-pub const BY_WEIGHTS: [&str; 2] = ["--weights", "paper"];
+pub const BY_WEIGHTS: [&str; 2] = ["--detector-option", "second_check=none"];
 
 /// Fetches planted duplicates even if a rule predicts them.
 pub const ALL_FETCHED: [&str; 2] = ["--predicted", "fetch"];

@@ -216,7 +216,18 @@ fn recrawl_needs_a_finished_crawl_and_resumes_an_unfinished_one() {
     assert!(!place.path("out/earlier").exists());
     // Without seeds, the crawl uses those of before.
     place
-        .run(["--recrawl", "-o", "out", "--allow-private", "--delay", "0", "--ip-delay", "0", "--weights", "paper"])
+        .run([
+            "--recrawl",
+            "-o",
+            "out",
+            "--allow-private",
+            "--delay",
+            "0",
+            "--ip-delay",
+            "0",
+            "--detector-option",
+            "second_check=none",
+        ])
         .finish()
         .expect_code(0);
     assert_eq!(generations(&place.path("out")), 1);

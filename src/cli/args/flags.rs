@@ -42,7 +42,7 @@ impl<S: KeySet> FromArgMatches for KeyFlags<S> {
     }
 }
 
-/// Returns the flag of a key. Options of one detector have a hidden one, and the first of them brings theirs.
+/// Returns the flag of a key. The first option of a detector brings that of them all.
 fn arguments(key: &'static Key) -> Vec<Arg> {
     let is_first = key.name == "dedup.second_check";
     is_first.then(detector_option::argument).into_iter().chain(argument(key)).collect()
@@ -62,16 +62,13 @@ fn given_by(key: &'static Key, matches: &ArgMatches) -> Option<GivenValue> {
 
 fn argument(key: &'static Key) -> Option<Arg> {
     let mut argument = Arg::new(key.name).long(key.flag?).help_heading(key.heading);
-    argument = argument.help(help_text(key)).long_help(long_help(key)).hide(!key.detectors.is_empty());
+    argument = argument.help(help_text(key)).long_help(long_help(key));
     if let Some(letter) = key.short {
         argument = argument.short(letter);
     }
-    if let Some(former) = key.former {
-        argument = argument.alias(former.flag);
-    }
     Some(match key.shape {
         Shape::Switch(_) => argument.action(ArgAction::SetTrue),
-        Shape::Choice(words) => argument.value_name(words).value_parser(choices(key, words)).hide_possible_values(true),
+        Shape::Choice(words) => argument.value_name(words).value_parser(choices(words)).hide_possible_values(true),
         // The key rejects a negative number with a better message than clap.
         Shape::Value(name) => argument.value_name(name).allow_negative_numbers(true).value_hint(hint(name)),
         Shape::List(name) | Shape::CommaList(name) => {
@@ -80,11 +77,8 @@ fn argument(key: &'static Key) -> Option<Arg> {
     })
 }
 
-/// The words of a choice; the former ones are accepted and not listed.
-fn choices(key: &Key, words: &'static str) -> Vec<PossibleValue> {
-    let former = key.former.into_iter().flat_map(|former| former.values);
-    let hidden = former.map(|word| PossibleValue::new(*word).hide(true));
-    words.split('|').map(PossibleValue::new).chain(hidden).collect()
+fn choices(words: &'static str) -> Vec<PossibleValue> {
+    words.split('|').map(PossibleValue::new).collect()
 }
 
 fn help_text(key: &Key) -> String {
@@ -116,45 +110,17 @@ mod tests {
     use crate::cli::config::merge::merge;
 
     #[test]
-    fn the_former_spelling_of_a_flag_means_the_same() {
-        let typed = |arguments: &[&str]| {
-            let command = KeyFlags::<AllKeys>::augment_args(Command::new("ndcrawl"));
-            let matches = command.try_get_matches_from([&["ndcrawl"], arguments].concat()).unwrap();
-            let settings = merge(KeyFlags::<AllKeys>::from_arg_matches(&matches).unwrap().given).unwrap();
-            (settings.to_stored_json(), settings.fingerprint())
-        };
-        for (now, former) in [("template", "host"), ("none", "paper")] {
-            let expected = typed(&["--second-check", now]);
-            assert_eq!(expected.0["dedup.weights"], former);
-            for flags in [["--second-check", former], ["--weights", now], ["--weights", former]] {
-                assert_eq!(typed(&flags), expected, "{flags:?}");
-            }
-            for text in [now, former].map(|word| format!("second_check={word}")) {
-                assert_eq!(typed(&["--detector-option", &text]), expected, "{text}");
-            }
-        }
-        assert_ne!(typed(&["--second-check", "template"]), typed(&["--second-check", "none"]));
-    }
-
-    #[test]
-    fn a_flag_of_one_detector_still_works_and_is_not_in_the_help() {
+    fn what_one_detector_has_is_no_flag_of_its_own() {
         let mut command = KeyFlags::<AllKeys>::augment_args(Command::new("ndcrawl"));
-        let helps = [command.render_help(), command.render_long_help()].map(|help| help.to_string());
-        let values = [("second-check", "none"), ("threshold2", "0.5"), ("store-below", "0.6"), ("query", "a")];
-        let flags: Vec<_> = schema::all().filter(|key| !key.detectors.is_empty()).filter_map(|key| key.flag).collect();
-        assert_eq!(flags, values.map(|(flag, _)| flag));
-        for (flag, value) in values {
+        let help = command.render_help().to_string();
+        assert!(help.contains("--detector-option <KEY=VALUE>"), "{help}");
+        assert_eq!(schema::all().filter(|key| !key.detectors.is_empty()).find_map(|key| key.flag), None);
+        for (option, key) in [("second-check=none", "dedup.second_check"), ("query=a", "dedup.query")] {
             let settings = |arguments: &[&str]| {
                 let matches = command.clone().try_get_matches_from([&["ndcrawl"], arguments].concat()).unwrap();
                 merge(KeyFlags::<AllKeys>::from_arg_matches(&matches).unwrap().given).unwrap().to_json()
             };
-            let option = settings(&["--detector-option", &format!("{flag}={value}")]);
-            assert_eq!(settings(&[&format!("--{flag}"), value]), option);
-            assert_ne!(settings(&[]), option);
-            for help in &helps {
-                assert!(!help.contains(&format!("--{flag} ")) && !help.contains("--weights "), "{flag}: {help}");
-                assert!(help.contains("--detector-option <KEY=VALUE>"));
-            }
+            assert_ne!(settings(&["--detector-option", option])[key], settings(&[])[key]);
         }
     }
 

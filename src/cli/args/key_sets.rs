@@ -91,7 +91,7 @@ mod tests {
     fn eval_takes_what_settles_how_pages_are_compared() {
         let keys = ComparingKeys::keys();
         let flags: Vec<&str> = keys.iter().filter_map(|key| key.flag).collect();
-        for flag in ["second-check", "threshold2", "filter", "min-terms", "field-weights", "parser"] {
+        for flag in ["filter", "min-terms", "field-weights", "parser"] {
             assert!(flags.contains(&flag), "{flag} in {flags:?}");
         }
         assert!(keys.iter().any(|key| key.option_name() == Some("fuzzy.candidates")));

@@ -288,16 +288,4 @@ pub(crate) mod tests {
         assert_eq!(settings.to_json()["scope.exclude"], serde_json::json!(["a,b", "c"]));
         assert_eq!(settings.to_json()["out.dir"], "there");
     }
-
-    #[test]
-    fn a_former_key_and_variable_mean_the_same() {
-        let now = settings(&[("dedup.second_check", "none")]);
-        let (environment, unknown) = from_environment(variables(&[("NDCRAWL_DEDUP_WEIGHTS", "paper")]));
-        assert!(unknown.is_empty());
-        for earlier in [vec![file("dedup.weights", "paper")], vec![flag("dedup.weights", "none")], environment] {
-            assert_eq!(merge(earlier).unwrap().to_json(), now.to_json());
-        }
-        assert_eq!(now.to_json()["dedup.second_check"], "none");
-        assert_eq!(now.to_stored_json()["dedup.weights"], "paper");
-    }
 }

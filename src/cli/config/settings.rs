@@ -269,28 +269,14 @@ impl Settings {
 
     /// Returns the source of each value, key to source.
     pub fn sources_to_json(&self) -> Value {
-        self.sources_by(|key| key.name)
-    }
-
-    /// Returns all settings for `crawl.json`, in the spelling that every version reads.
-    pub fn to_stored_json(&self) -> Value {
-        Value::Object(schema::all().map(|key| (key.stored_name().to_owned(), key.show_stored(self))).collect())
-    }
-
-    /// Returns the source of each value for `crawl.json`.
-    pub fn stored_sources_to_json(&self) -> Value {
-        self.sources_by(schema::Key::stored_name)
-    }
-
-    fn sources_by(&self, name: impl Fn(&schema::Key) -> &'static str) -> Value {
-        let entry = |key: &schema::Key| (name(key).to_owned(), Value::from(self.source(key.name).to_string()));
+        let entry = |key: &schema::Key| (key.name.to_owned(), Value::from(self.source(key.name).to_string()));
         Value::Object(schema::all().map(entry).collect::<Map<_, _>>())
     }
 
     /// Returns the settings that are fixed once a crawl has started, one `key = value` per line.
     pub fn fingerprint(&self) -> String {
         let fixed = schema::all().filter(|key| key.fixed);
-        fixed.map(|key| format!("{} = {}\n", key.stored_name(), key.show_stored(self))).collect()
+        fixed.map(|key| format!("{} = {}\n", key.name, key.show(self))).collect()
     }
 
     /// Returns the options of URL normalization.
@@ -365,7 +351,7 @@ mod tests {
         render.stemming = "same"
         dedup.detector = "mwo"
         dedup.threshold = 0.68
-        dedup.weights = "host"
+        dedup.second_check = "template"
         dedup.threshold2 = 0.35
         dedup.host_memory = "256M"
         dedup.thresholding = "off"

@@ -280,43 +280,14 @@ choices! {
     }
 }
 
-/// The second check of the detector `mwo`, between pages of similar weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecondCheck {
-    /// Compares the running text, without the template of the host.
-    #[default]
-    Template,
-    /// Compares weights only.
-    None,
-}
-
-impl SecondCheck {
-    /// The words, separated by bars, in the order of the help.
-    pub const WORDS: &'static str = "template|none";
-
-    /// The word in `crawl.json` and in fingerprints, as `dedup.weights` had it first.
-    pub fn stored_word(self) -> &'static str {
-        match self {
-            Self::Template => "host",
-            Self::None => "paper",
-        }
-    }
-}
-
-impl Scalar for SecondCheck {
-    fn from_text(text: &str) -> Result<Self, String> {
-        match text {
-            "template" | "host" => Ok(Self::Template),
-            "none" | "paper" => Ok(Self::None),
-            _ => Err(format!("'{text}' is none of {}", Self::WORDS.replace('|', ", "))),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(match self {
-            Self::Template => "template",
-            Self::None => "none",
-        })
+choices! {
+    /// The second check of the detector `mwo`, between pages of similar weights.
+    SecondCheck {
+        /// Compares the running text, without the template of the host.
+        #[default]
+        Template = "template",
+        /// Compares weights only.
+        None = "none",
     }
 }
 

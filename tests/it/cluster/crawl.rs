@@ -34,7 +34,7 @@ pub(super) const OF_THE_CRAWL: [&str; 15] = [
     "--depth=50",
     "--duplicate-links=follow",
     "--predicted=fetch",
-    "--weights=paper",
+    "--detector-option=second_check=none",
     "--soft-404=off",
     "--trap-guard=off",
     "--lease=2s",

@@ -75,9 +75,6 @@ pub const KEYS: &[Key] = &[
     )
     .example("--detector-option second_check=none")
     .of(&[Detector::Mwo])
-    .flag("second-check")
-    .renamed_from("dedup.weights", "weights", &["host", "paper"])
-    .stored_value(|settings| settings.dedup.second_check.stored_word().into())
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
@@ -89,7 +86,6 @@ pub const KEYS: &[Key] = &[
     .because("Chosen on labeled pages. Short texts and hosts with fewer than five pages need more.")
     .example("--detector-option threshold2=0.5")
     .of(&[Detector::Mwo])
-    .flag("threshold2")
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
@@ -216,7 +212,6 @@ pub const KEYS: &[Key] = &[
         .because("The threshold: what is no duplicate is stored.")
         .example("--detector-option store_below=0.6")
         .of(&[Detector::Dd])
-        .flag("store-below")
         .note("the threshold")
         .fixed()
         .heading(NEAR_DUPLICATES),
@@ -224,7 +219,6 @@ pub const KEYS: &[Key] = &[
         .because("The words of --focus, if any; else all sentences are compared.")
         .example("--detector-option query='sockets'")
         .of(&[Detector::Fuzzy])
-        .flag("query")
         .fixed()
         .heading(NEAR_DUPLICATES),
     key!(dedup.keep, Shape::Switch("true"), "false", "Archive the bodies of duplicates too")

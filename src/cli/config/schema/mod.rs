@@ -39,17 +39,6 @@ pub enum Shape {
     CommaList(&'static str),
 }
 
-/// How earlier versions spelled a key, its flag and its values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FormerSpelling {
-    /// The key.
-    pub name: &'static str,
-    /// The flag, without hyphens.
-    pub flag: &'static str,
-    /// The values.
-    pub values: &'static [&'static str],
-}
-
 /// A setting.
 #[derive(Debug)]
 pub struct Key {
@@ -81,9 +70,6 @@ pub struct Key {
     pub detectors: &'static [Detector],
     /// Whether the value is fixed once a crawl has started.
     pub fixed: bool,
-    /// The spelling that earlier versions used, which still works.
-    pub former: Option<FormerSpelling>,
-    show_stored: fn(&Settings) -> Value,
     read: fn(&mut Settings, &[String]) -> Result<(), String>,
     show: fn(&Settings) -> Value,
 }
@@ -105,8 +91,6 @@ impl Key {
             example: None,
             detectors: &[],
             fixed: false,
-            former: None,
-            show_stored: access.1,
             read: access.0,
             show: access.1,
         }
@@ -124,17 +108,6 @@ impl Key {
 
     const fn alias(mut self, alias: &'static str) -> Self {
         self.alias = Some(alias);
-        self
-    }
-
-    /// Declares the former names and values. What is stored on disk keeps them.
-    const fn renamed_from(mut self, name: &'static str, flag: &'static str, values: &'static [&'static str]) -> Self {
-        self.former = Some(FormerSpelling { name, flag, values });
-        self
-    }
-
-    const fn stored_value(mut self, show_stored: fn(&Settings) -> Value) -> Self {
-        self.show_stored = show_stored;
         self
     }
 
@@ -158,7 +131,7 @@ impl Key {
         self
     }
 
-    /// Puts the key behind `--detector-option`; its own flag stays valid and is hidden.
+    /// Puts the key behind `--detector-option`.
     const fn of(mut self, detectors: &'static [Detector]) -> Self {
         self.detectors = detectors;
         self
@@ -184,16 +157,6 @@ impl Key {
         (self.show)(settings)
     }
 
-    /// Returns the name in `crawl.json` and in fingerprints.
-    pub fn stored_name(&self) -> &'static str {
-        self.former.map_or(self.name, |former| former.name)
-    }
-
-    /// Returns the value in `crawl.json` and in fingerprints.
-    pub fn show_stored(&self, settings: &Settings) -> Value {
-        (self.show_stored)(settings)
-    }
-
     /// Returns whether a file or the environment may use this name for the key.
     pub fn is_named(&self, name: &str) -> bool {
         self.names().any(|known| known == name)
@@ -201,7 +164,7 @@ impl Key {
 
     /// Returns all names of the key, the current one first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        [Some(self.name), self.alias, self.former.map(|former| former.name)].into_iter().flatten()
+        [Some(self.name), self.alias].into_iter().flatten()
     }
 
     /// Returns the default as texts.
@@ -261,7 +224,7 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
     before.into_iter().chain([dedup::KEYS, dedup::FUZZY, dedup::DUST, output::KEYS]).flatten()
 }
 
-/// Returns the key with this name, alias or former name.
+/// Returns the key with this name or alias.
 pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.is_named(name))
 }
