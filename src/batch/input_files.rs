@@ -109,7 +109,7 @@ impl InputFiles {
                 true => kept.add(KeptPage { line: &line, record_id: record_id.as_deref(), text, record_bytes })?,
                 false => kept.pass(record_bytes)?,
             }
-            *report.outcomes.entry(line.outcome.clone()).or_default() += 1;
+            *report.outcomes.entry(line.outcome.name().to_owned()).or_default() += 1;
             verdicts.add(line, record_id)?;
         }
         kept.finish()?;

@@ -169,5 +169,6 @@ impl Monitor {
 
 fn recent_line(url: RecentUrl) -> RecentLine {
     let RecentUrl { url, outcome, reason, detail, duplicate_of } = url;
-    RecentLine { url, outcome, reason, detail, duplicate_of }
+    let reason = reason.map(|reason| reason.name().to_owned());
+    RecentLine { url, outcome: outcome.name().to_owned(), reason, detail, duplicate_of }
 }

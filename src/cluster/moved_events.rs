@@ -181,7 +181,7 @@ impl<'a> FolderBatches<'a> {
 fn superseded_line(row: &UrlRow, outcome: &OutcomeRow) -> Result<String, ClusterError> {
     let line = PageLine {
         url: split_capture_key(&row.url).0.to_owned(),
-        outcome: outcome.kind.name().to_owned(),
+        outcome: outcome.kind,
         depth: row.discovery.depth,
         ..PageLine::default()
     };

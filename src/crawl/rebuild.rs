@@ -16,7 +16,7 @@ use crate::documents::Readers;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
     Batch, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normalizer, OutcomeKind,
-    OutcomeRow, PageContent, PageId, PageLine, PageRow, Sequence, Totals, UrlId, UrlState,
+    OutcomeRow, PageContent, PageId, PageLine, PageRow, Reason, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::PageReader;
 use crate::pipeline::{
@@ -119,16 +119,16 @@ struct Rebuilder {
 
 impl Rebuilder {
     fn line(&mut self, line: PageLine, archived: &ArchivedPages) -> Result<(), CrawlError> {
-        let kind = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome);
         // This program wrote the line, so the URL is in canonical form.
         let url = self.normalizer.absolute(&line.url).ok().filter(|url| url.as_str() == line.url);
-        let (Some(kind), Some(url)) = (kind, url) else {
+        let Some(url) = url else {
             self.rebuilt.damaged_lines += 1;
             return Ok(());
         };
+        let kind = line.outcome;
         let referrer = line.referrer.as_ref().and_then(|url| self.numbers.get(&xxh3_128(url.as_bytes()))).copied();
         let mut left_alone = [Deferral::DuplicateLink, Deferral::NoFollow, Deferral::NotInSitemap].into_iter();
-        let only_seen = left_alone.find(|reason| Some(reason.name()) == line.reason.as_deref());
+        let only_seen = left_alone.find(|deferral| Some(Reason::Deferred(*deferral)) == line.reason);
         let offered = Link { only_seen, ..link(url.clone(), Discovery::new(LinkKind::Page, referrer, line.depth)) };
         let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
         // These get their lines when the crawl ends.
@@ -151,7 +151,7 @@ impl Rebuilder {
             let of = line.duplicate_of.as_ref().and_then(|of| self.numbers.get(&xxh3_128(of.as_bytes())));
             self.batch.repeats.extend(of.map(|of| (id, *of)));
         }
-        let is_noindex = line.reason.as_deref() == Some(Exclusion::NoIndex.name());
+        let is_noindex = line.reason == Some(Reason::Excluded(Exclusion::NoIndex));
         let had_links = is_noindex || matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         self.rebuilt.without_links += u64::from(had_links);
         let target = line.final_url.as_ref().filter(|_| kind == OutcomeKind::Redirected);

@@ -84,7 +84,7 @@ impl DatasetContent {
     fn count_outcomes(&mut self, folder: &Path) -> Result<()> {
         for line in PageLines::open(folder)? {
             let line = line?;
-            *self.outcomes.entry(line.outcome).or_default() += 1;
+            *self.outcomes.entry(line.outcome.name().to_owned()).or_default() += 1;
             self.detectors.extend(line.detector);
         }
         Ok(())

@@ -157,7 +157,7 @@ fn write_group(
     if texts.html {
         columns.text(|row| row.html.take().flatten())?;
     }
-    columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.outcome)))?;
+    columns.required::<ByteArrayType>(|row| text(row.outcome.name().to_owned()))?;
     columns.text(|row| row.duplicate_of.take())?;
     columns.optional::<DoubleType>(|row| row.score)?;
     columns.text(|row| row.detector.take())?;

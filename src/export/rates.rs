@@ -73,7 +73,7 @@ pub fn rates(source: ExportSource<'_>, by: RateKey, mut output: Output) -> Resul
     source.each(&mut totals, |line, _| {
         let counts = rows.entry(by.key(&line)).or_default();
         counts.is_visited |= line.is_visited();
-        if let Some(at) = OUTCOMES.iter().position(|outcome| outcome.name() == line.outcome) {
+        if let Some(at) = OUTCOMES.iter().position(|outcome| *outcome == line.outcome) {
             counts.outcomes[at] += 1;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Digest, PageLine, Provenance};
+use crate::model::{Digest, OutcomeKind, PageLine, Provenance};
 use crate::pagetext::PageText;
 
 use super::columns::TextColumns;
@@ -56,7 +56,7 @@ pub struct ExportRow {
     /// The decoded HTML source, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<Option<String>>,
-    pub outcome: String,
+    pub outcome: OutcomeKind,
     pub duplicate_of: Option<String>,
     pub score: Option<f64>,
     pub detector: Option<String>,
@@ -188,17 +188,20 @@ mod tests {
 
     #[test]
     fn a_stored_page_and_those_that_repeat_it_are_one_cluster() {
-        let line = |url: &str, outcome: &str, of: Option<&str>| PageLine {
+        let line = |url: &str, outcome: OutcomeKind, of: Option<&str>| PageLine {
             url: url.to_owned(),
-            outcome: outcome.to_owned(),
+            outcome,
             duplicate_of: of.map(str::to_owned),
             ..PageLine::default()
         };
-        let stored = ExportRow::of(line("http://a.test/", "stored", None)).cluster;
+        let stored = ExportRow::of(line("http://a.test/", OutcomeKind::Stored, None)).cluster;
         assert_eq!(stored.as_ref().map(String::len), Some(32));
-        assert_eq!(ExportRow::of(line("http://a.test/b", "near-duplicate", Some("http://a.test/"))).cluster, stored);
-        assert_ne!(ExportRow::of(line("http://a.test/c", "stored", None)).cluster, stored);
-        assert_eq!(ExportRow::of(line("http://a.test/d", "failed", None)).cluster, None);
+        assert_eq!(
+            ExportRow::of(line("http://a.test/b", OutcomeKind::NearDuplicate, Some("http://a.test/"))).cluster,
+            stored
+        );
+        assert_ne!(ExportRow::of(line("http://a.test/c", OutcomeKind::Stored, None)).cluster, stored);
+        assert_eq!(ExportRow::of(line("http://a.test/d", OutcomeKind::Failed, None)).cluster, None);
     }
 
     #[test]

@@ -12,8 +12,8 @@ const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];
 /// The default suits a corpus: all stored pages, one per cluster, without those marked `noindex` or `noarchive`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Names of outcomes; empty for all.
-    pub outcomes: BTreeSet<String>,
+    /// Outcomes; empty for all.
+    pub outcomes: BTreeSet<OutcomeKind>,
     /// Host names as in URLs, without port, and files of documents without URL; empty for all.
     pub hosts: BTreeSet<String>,
     /// Primary BCP 47 language subtags; empty for all, with pages of unknown language.
@@ -45,9 +45,7 @@ impl ElectedPages {
 impl Default for Selection {
     fn default() -> Self {
         Self {
-            outcomes: BTreeSet::from(
-                [OutcomeKind::Stored, OutcomeKind::NotModified].map(|kind| kind.name().to_owned()),
-            ),
+            outcomes: BTreeSet::from([OutcomeKind::Stored, OutcomeKind::NotModified]),
             hosts: BTreeSet::new(),
             languages: BTreeSet::new(),
             elected: ElectedPages::default(),
@@ -70,11 +68,11 @@ pub(super) enum SelectionResult {
 impl Selection {
     pub(super) fn choose(&self, line: &PageLine) -> SelectionResult {
         let stands = match line.url.as_str() {
-            url if self.elected.pages.contains(url) => OutcomeKind::Stored.name(),
-            url if self.elected.replaced.contains(url) => OutcomeKind::NearDuplicate.name(),
-            _ => &line.outcome,
+            url if self.elected.pages.contains(url) => OutcomeKind::Stored,
+            url if self.elected.replaced.contains(url) => OutcomeKind::NearDuplicate,
+            _ => line.outcome,
         };
-        let is_selected = is_in(&self.outcomes, Some(stands))
+        let is_selected = (self.outcomes.is_empty() || self.outcomes.contains(&stands))
             && is_in(&self.languages, line.lang.as_deref())
             && (self.hosts.is_empty() || is_in(&self.hosts, Some(&line.site())));
         let holds_back = line.robots.iter().any(|directive| HELD_BACK.contains(&directive.as_str()));
@@ -94,10 +92,10 @@ fn is_in(wanted: &BTreeSet<String>, found: Option<&str>) -> bool {
 mod tests {
     use super::*;
 
-    fn line(url: &str, outcome: &str, lang: Option<&str>, robots: &[&str]) -> PageLine {
+    fn line(url: &str, outcome: OutcomeKind, lang: Option<&str>, robots: &[&str]) -> PageLine {
         PageLine {
             url: url.to_owned(),
-            outcome: outcome.to_owned(),
+            outcome,
             lang: lang.map(str::to_owned),
             robots: robots.iter().map(|&name| name.to_owned()).collect(),
             ..PageLine::default()
@@ -111,9 +109,15 @@ mod tests {
     #[test]
     fn stored_pages_are_taken_unless_they_ask_not_to_be_passed_on() {
         let selection = Selection::default();
-        assert_eq!(selection.choose(&line("http://a.test/", "stored", None, &["nofollow"])), SelectionResult::Taken);
-        assert_eq!(selection.choose(&line("http://a.test/", "near-duplicate", None, &[])), SelectionResult::Left);
-        let held = line("http://a.test/", "stored", None, &["noarchive"]);
+        assert_eq!(
+            selection.choose(&line("http://a.test/", OutcomeKind::Stored, None, &["nofollow"])),
+            SelectionResult::Taken
+        );
+        assert_eq!(
+            selection.choose(&line("http://a.test/", OutcomeKind::NearDuplicate, None, &[])),
+            SelectionResult::Left
+        );
+        let held = line("http://a.test/", OutcomeKind::Stored, None, &["noarchive"]);
         assert_eq!(selection.choose(&held), SelectionResult::HeldBack);
         assert_eq!(Selection { ignore_noarchive: true, ..selection }.choose(&held), SelectionResult::Taken);
     }
@@ -123,25 +127,32 @@ mod tests {
         let pairs = [("http://a.test/1", "http://a.test/2"), ("http://a.test/3", "http://a.test/3")];
         let elected = ElectedPages::new(pairs.map(|(stored, elected)| (stored.to_owned(), elected.to_owned())));
         let selection = Selection { elected, ..Selection::default() };
-        let taken =
-            |url: &str, outcome: &str| selection.choose(&line(url, outcome, None, &[])) == SelectionResult::Taken;
-        assert!(!taken("http://a.test/1", "stored"));
-        assert!(taken("http://a.test/2", "near-duplicate"));
-        assert!(taken("http://a.test/3", "stored"));
-        assert!(!taken("http://a.test/4", "exact-duplicate"));
-        assert!(taken("http://a.test/5", "stored"));
+        let taken = |url: &str, outcome: OutcomeKind| {
+            selection.choose(&line(url, outcome, None, &[])) == SelectionResult::Taken
+        };
+        assert!(!taken("http://a.test/1", OutcomeKind::Stored));
+        assert!(taken("http://a.test/2", OutcomeKind::NearDuplicate));
+        assert!(taken("http://a.test/3", OutcomeKind::Stored));
+        assert!(!taken("http://a.test/4", OutcomeKind::ExactDuplicate));
+        assert!(taken("http://a.test/5", OutcomeKind::Stored));
     }
 
     #[test]
     fn all_that_is_asked_for_must_hold() {
         let selection = Selection {
-            outcomes: set(&[]),
+            outcomes: BTreeSet::new(),
             hosts: set(&["a.test"]),
             languages: set(&["de", "fr"]),
             ..Default::default()
         };
-        assert_eq!(selection.choose(&line("http://a.test:81/x", "failed", Some("fr"), &[])), SelectionResult::Taken);
-        assert_eq!(selection.choose(&line("http://b.a.test/x", "stored", Some("fr"), &[])), SelectionResult::Left);
-        assert_eq!(selection.choose(&line("http://a.test/x", "stored", None, &[])), SelectionResult::Left);
+        assert_eq!(
+            selection.choose(&line("http://a.test:81/x", OutcomeKind::Failed, Some("fr"), &[])),
+            SelectionResult::Taken
+        );
+        assert_eq!(
+            selection.choose(&line("http://b.a.test/x", OutcomeKind::Stored, Some("fr"), &[])),
+            SelectionResult::Left
+        );
+        assert_eq!(selection.choose(&line("http://a.test/x", OutcomeKind::Stored, None, &[])), SelectionResult::Left);
     }
 }

@@ -1,7 +1,9 @@
 //! Outcomes of URLs. At the end of a crawl every discovered URL has exactly one.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::named::named;
 use super::{DecidedBy, Detector, Score, UrlId};
 
 /// The outcome of a URL.
@@ -84,7 +86,7 @@ impl Outcome {
 }
 
 /// An [`Outcome`] without its details.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum OutcomeKind {
@@ -95,24 +97,12 @@ pub enum OutcomeKind {
     Redirected,
     Excluded,
     Failed,
+    #[default]
     Deferred,
     PredictedDuplicate,
 }
 
 impl OutcomeKind {
-    /// All kinds, those of compared pages first.
-    pub const ALL: [Self; 9] = [
-        Self::Stored,
-        Self::NearDuplicate,
-        Self::ExactDuplicate,
-        Self::NotModified,
-        Self::Redirected,
-        Self::Excluded,
-        Self::Failed,
-        Self::Deferred,
-        Self::PredictedDuplicate,
-    ];
-
     /// Whether it counts as a page against the budgets.
     pub fn is_page(self) -> bool {
         matches!(self, Self::Stored | Self::NearDuplicate | Self::ExactDuplicate | Self::NotModified)
@@ -122,25 +112,22 @@ impl OutcomeKind {
     pub fn is_kept(self) -> bool {
         matches!(self, Self::Stored | Self::NotModified)
     }
-
-    /// The name used in `pages.jsonl`.
-    pub fn name(self) -> &'static str {
-        match self {
-            OutcomeKind::Stored => "stored",
-            OutcomeKind::NearDuplicate => "near-duplicate",
-            OutcomeKind::ExactDuplicate => "exact-duplicate",
-            OutcomeKind::NotModified => "not-modified",
-            OutcomeKind::Redirected => "redirected",
-            OutcomeKind::Excluded => "excluded",
-            OutcomeKind::Failed => "failed",
-            OutcomeKind::Deferred => "deferred",
-            OutcomeKind::PredictedDuplicate => "predicted-duplicate",
-        }
-    }
 }
 
+named! { OutcomeKind {
+    Stored => "stored",
+    NearDuplicate => "near-duplicate",
+    ExactDuplicate => "exact-duplicate",
+    NotModified => "not-modified",
+    Redirected => "redirected",
+    Excluded => "excluded",
+    Failed => "failed",
+    Deferred => "deferred",
+    PredictedDuplicate => "predicted-duplicate",
+} }
+
 /// The rule that excluded a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Exclusion {
     /// Outside the hosts, domains or prefixes of the seeds.
@@ -173,30 +160,25 @@ pub enum Exclusion {
     Empty,
 }
 
-impl Exclusion {
-    /// The reason given in `pages.jsonl`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Exclusion::Scope => "scope",
-            Exclusion::Include => "include",
-            Exclusion::Exclude => "exclude",
-            Exclusion::Robots => "robots",
-            Exclusion::RobotsUnreachable => "robots-unreachable",
-            Exclusion::CrawlDelay => "crawl-delay",
-            Exclusion::NoIndex => "noindex",
-            Exclusion::Type => "type",
-            Exclusion::Trap => "trap",
-            Exclusion::Sitemap => "sitemap",
-            Exclusion::Pattern => "pattern",
-            Exclusion::Soft404 => "soft-404",
-            Exclusion::OffTopic => "off-topic",
-            Exclusion::Empty => "empty",
-        }
-    }
-}
+named! { Exclusion {
+    Scope => "scope": "outside the scope of the seeds (--scope)",
+    Include => "include": "no --include expression matches it",
+    Exclude => "exclude": "an --exclude expression matches it",
+    Robots => "robots": "robots.txt disallows it",
+    RobotsUnreachable => "robots-unreachable": "robots.txt is unreachable, which disallows everything for now",
+    CrawlDelay => "crawl-delay": "its robots.txt sets a longer Crawl-delay than --max-crawl-delay",
+    NoIndex => "noindex": "the page is marked noindex; its links were followed",
+    Type => "type": "its media type, by header or first bytes, is not accepted (--accept-type)",
+    Trap => "trap": "it looks like a crawler trap: repeated or too many path segments (--trap-guard)",
+    Sitemap => "sitemap": "a sitemap: read for its links only",
+    Pattern => "pattern": "its URL pattern yields duplicates only (--trap-guard)",
+    Soft404 => "soft-404": "it equals the response to a made-up URL (--soft-404)",
+    OffTopic => "off-topic": "its relevance to the topic is below --focus-min; its links were followed",
+    Empty => "empty": "the answer has no content",
+} }
 
 /// Why a discovered URL was not fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Deferral {
     /// Deeper than `--depth`.
     Depth,
@@ -212,19 +194,14 @@ pub enum Deferral {
     NotInSitemap,
 }
 
-impl Deferral {
-    /// The reason given in `pages.jsonl`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Deferral::Depth => "depth",
-            Deferral::Budget => "budget",
-            Deferral::DuplicateLink => "duplicate-link",
-            Deferral::NoFollow => "nofollow",
-            Deferral::NotAsked => "not-asked",
-            Deferral::NotInSitemap => "not-in-sitemap",
-        }
-    }
-}
+named! { Deferral {
+    Depth => "depth": "it is deeper than --depth",
+    Budget => "budget": "the page or time limit of the crawl or host was reached",
+    DuplicateLink => "duplicate-link": "only duplicates link to it (--duplicate-links follow fetches it)",
+    NoFollow => "nofollow": "every link to it is marked nofollow",
+    NotAsked => "not-asked": "the engine spider skipped it (--engine frontier takes every link)",
+    NotInSitemap => "not-in-sitemap": "no sitemap lists it (--sitemaps on follows links, too)",
+} }
 
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -248,23 +225,100 @@ pub enum FailureClass {
     Partial,
 }
 
-impl FailureClass {
-    /// The name used in `errors.jsonl`.
+named! { FailureClass {
+    Dns => "dns": "the name of the host has no address",
+    Connect => "connect": "no connection to the server",
+    Tls => "tls": "no secure connection: certificate or protocol",
+    Timeout => "timeout": "no answer in time (--timeout)",
+    Protocol => "protocol": "an answer that is no HTTP",
+    Decode => "decode": "a body that is not encoded as its header says",
+    TooLarge => "too-large": "larger than a limit allows",
+    Robots => "robots": "robots.txt could not be fetched",
+    PrivateAddress => "private-address": "a private address (--allow-net allows it)",
+    Http => "http": "the status is an error",
+    Redirect => "redirect": "too many redirects, or one that leads nowhere",
+    Internal => "internal": "a fault of this program",
+    Partial => "partial": "only a part of the page was sent",
+} }
+
+/// Why a URL was excluded, was deferred or failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Reason {
+    Excluded(Exclusion),
+    Deferred(Deferral),
+    Failed(FailureClass),
+}
+
+impl Reason {
+    /// Returns all reasons.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let excluded = Exclusion::ALL.into_iter().map(Self::Excluded);
+        let deferred = Deferral::ALL.into_iter().map(Self::Deferred);
+        excluded.chain(deferred).chain(FailureClass::ALL.into_iter().map(Self::Failed))
+    }
+
+    /// Returns the outcome that it belongs to.
+    pub fn outcome(self) -> OutcomeKind {
+        match self {
+            Self::Excluded(_) => OutcomeKind::Excluded,
+            Self::Deferred(_) => OutcomeKind::Deferred,
+            Self::Failed(_) => OutcomeKind::Failed,
+        }
+    }
+
+    /// The name used in `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {
-            FailureClass::Dns => "dns",
-            FailureClass::Connect => "connect",
-            FailureClass::Tls => "tls",
-            FailureClass::Timeout => "timeout",
-            FailureClass::Protocol => "protocol",
-            FailureClass::Decode => "decode",
-            FailureClass::TooLarge => "too-large",
-            FailureClass::Robots => "robots",
-            FailureClass::PrivateAddress => "private-address",
-            FailureClass::Http => "http",
-            FailureClass::Redirect => "redirect",
-            FailureClass::Internal => "internal",
-            FailureClass::Partial => "partial",
+            Self::Excluded(rule) => rule.name(),
+            Self::Deferred(deferral) => deferral.name(),
+            Self::Failed(class) => class.name(),
+        }
+    }
+
+    /// Says in words what it means, and which flag decides.
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::Excluded(rule) => rule.explain(),
+            Self::Deferred(deferral) => deferral.explain(),
+            Self::Failed(class) => class.explain(),
+        }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Reason {
+    /// Finds a reason by its name. `robots` is an exclusion: no version writes it for a failure.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Self::all().find(|reason| reason.name() == name);
+        known.ok_or_else(|| D::Error::custom(format!("unknown reason '{name}'")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TextError;
+
+    #[test]
+    fn a_reason_is_found_by_the_name_that_it_is_written_by() {
+        for reason in Reason::all().filter(|reason| *reason != Reason::Failed(FailureClass::Robots)) {
+            let text = serde_json::to_string(&reason).unwrap();
+            assert_eq!(text, format!("\"{}\"", reason.name()));
+            assert_eq!(serde_json::from_str::<Reason>(&text).unwrap(), reason);
+        }
+        assert!(serde_json::from_str::<Reason>("\"?\"").is_err());
+        for kind in OutcomeKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        for error in TextError::ALL {
+            assert_eq!(serde_json::to_value(error).unwrap(), error.name());
         }
     }
 }

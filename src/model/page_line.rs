@@ -5,19 +5,18 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::capture::capture_key;
-use super::{CanonicalUrl, Expectation, OutcomeKind, Provenance};
+use super::{CanonicalUrl, Expectation, OutcomeKind, Provenance, Reason, TextError};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct PageLine {
     /// The canonical URL. For a document without URL: its own id as given, or `FILE#LINE`.
     pub url: String,
     /// The number of its capture in the input of `dedup`, from the second one on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<u32>,
-    /// The outcome's name.
-    pub outcome: String,
+    /// The outcome.
+    pub outcome: OutcomeKind,
     /// The id of a row, as given in its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -41,11 +40,13 @@ pub struct PageLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
     /// Links from a seed. Seeds have 0.
+    #[serde(default)]
     pub depth: u16,
     /// The URL of the page that led to its discovery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub referrer: Option<String>,
     /// Requests sent for it.
+    #[serde(default)]
     pub requests: u32,
     /// The title, with whitespace folded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +67,7 @@ pub struct PageLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Whether the body was cut at the limit.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// `browser` if the body is the document after its scripts ran, not the bytes of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +77,7 @@ pub struct PageLine {
     pub text_from: Option<String>,
     /// Why a PDF has no text, or a part of it only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text_error: Option<String>,
+    pub text_error: Option<TextError>,
     /// Digest of the body, as in the WARC record (`sha1:` and base 32).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -115,7 +116,7 @@ pub struct PageLine {
     pub revised: Option<EarlierVerdict>,
     /// The rule, failure class or deferral.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// The URL pattern that the trap guard closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
@@ -126,7 +127,7 @@ pub struct PageLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_context: Option<String>,
     /// Whether other hosts or directories confirm the rule. Its own tests are too few.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rule_carried: bool,
     /// The share of correct predictions of the rule, in [0, 1], measured on fetched pages.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +145,7 @@ pub struct PageLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expectation>,
     /// Robots directives in force.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub robots: Vec<String>,
     /// `link[rel=canonical]`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +165,7 @@ impl PageLine {
     /// Whether the page's record may name another spelling of the URL. The record of an unchanged page is that of an
     /// earlier generation, which may have requested another spelling.
     pub fn is_respelled(&self) -> bool {
-        self.final_url.is_some() || self.outcome == OutcomeKind::NotModified.name()
+        self.final_url.is_some() || self.outcome == OutcomeKind::NotModified
     }
 
     /// Returns the URL as store and archive know it, also of a document that has none for people.
@@ -206,7 +207,7 @@ impl PageLine {
 
     /// Whether the page is stored, see [`OutcomeKind::is_kept`].
     pub fn is_kept(&self) -> bool {
-        [OutcomeKind::Stored, OutcomeKind::NotModified].iter().any(|kind| kind.name() == self.outcome)
+        self.outcome.is_kept()
     }
 }
 
@@ -235,8 +236,8 @@ pub struct SampledPrediction {
 /// A verdict from before enough was known of the host, or before a better page of the same text came.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EarlierVerdict {
-    /// The outcome's name.
-    pub outcome: String,
+    /// The outcome.
+    pub outcome: OutcomeKind,
     /// The original that it named, if it was a duplicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,

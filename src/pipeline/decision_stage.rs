@@ -262,7 +262,7 @@ impl DecisionStage {
             Verdict::NearDuplicate { score, .. } => Some(score.as_f64()),
             _ => None,
         };
-        let outcome = outcome_of(verdict, None).kind().name().to_owned();
+        let outcome = outcome_of(verdict, None).kind();
         let reason = judged.and_then(|judged| judged.displaced).map(|_| Revision::BetterPlace);
         Ok(EarlierVerdict { outcome, duplicate_of: original.map(|original| original.shown()), score, reason })
     }
@@ -399,8 +399,7 @@ impl DecisionStage {
         let length = self.reader.mark().page_line_bytes;
         let lines = self.lines.get_or_insert_with(|| self.reader.line_index());
         let earlier = lines.line(&shown_url(&named.url), length)?.ok_or(lost("the line of URL"))?;
-        let was = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == earlier.outcome);
-        self.hosts.take_back(&origin, was.unwrap_or(OutcomeKind::Stored));
+        self.hosts.take_back(&origin, earlier.outcome);
         let line = displaced_line(earlier, &named, &outcome, original.as_ref());
         let discovery = Discovery { kind: LinkKind::Revision, ..named.discovery };
         self.building.batch.requeued.push(Requeue { url: id, discovery });
@@ -465,8 +464,8 @@ fn recent_url(line: &PageLine, outcome: &Outcome) -> RecentUrl {
     };
     RecentUrl {
         url: line.url.clone(),
-        outcome: outcome.kind().name().to_owned(),
-        reason: line.reason.clone(),
+        outcome: outcome.kind(),
+        reason: line.reason,
         detail,
         duplicate_of: line.duplicate_of.clone(),
     }

@@ -72,7 +72,7 @@ pub(super) fn displaced_row(url: UrlId, input: PageInput, fetched_at: Option<i64
 /// Returns the line of a displaced page that processes have decided together: what depends on the outcome. The rest is in
 /// the line before.
 pub(super) fn shared_displaced_line(row: &UrlRow, outcome: &Outcome, original: Option<&NamedOriginal>) -> PageLine {
-    let earlier = PageLine { outcome: OutcomeKind::Stored.name().to_owned(), ..unleased_line(row, None, outcome) };
+    let earlier = PageLine { outcome: OutcomeKind::Stored, ..unleased_line(row, None, outcome) };
     displaced_line(earlier, row, outcome, original)
 }
 

@@ -70,8 +70,8 @@ impl HostStats {
             return;
         }
         self.totals.documents += u64::from(line.text_from.is_some());
-        if let Some(error) = &line.text_error {
-            *self.totals.text_errors.entry(error.clone()).or_default() += 1;
+        if let Some(error) = line.text_error {
+            *self.totals.text_errors.entry(error.name().to_owned()).or_default() += 1;
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::detect::DeciderStats;
-use crate::model::Totals;
+use crate::model::{OutcomeKind, Reason, Totals};
 
 /// URLs that are remembered, and as many that failed.
 const RECENT: usize = 20;
@@ -14,10 +14,10 @@ const RECENT: usize = 20;
 pub struct RecentUrl {
     /// The URL.
     pub url: String,
-    /// The name of its outcome.
-    pub outcome: String,
+    /// Its outcome.
+    pub outcome: OutcomeKind,
     /// The reason, if there is one.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// What went wrong, if it failed.
     pub detail: Option<String>,
     /// The page that it repeats, if it is a duplicate.

@@ -4,7 +4,8 @@ use url::Url;
 
 use crate::detect::dd::Band;
 use crate::model::{
-    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, TextError, UrlId, UrlRow, Verdict, shown_url,
+    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, Reason, TextError, UrlId, UrlRow, Verdict,
+    shown_url,
 };
 
 /// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
@@ -38,7 +39,7 @@ pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Ou
 
 /// Fills the fields that depend on the outcome alone.
 fn outcome_line(outcome: &Outcome) -> PageLine {
-    let mut line = PageLine { outcome: outcome.kind().name().to_owned(), ..PageLine::default() };
+    let mut line = PageLine { outcome: outcome.kind(), ..PageLine::default() };
     match outcome {
         Outcome::Stored | Outcome::NotModified | Outcome::PredictedDuplicate { .. } => {}
         Outcome::NearDuplicate { score, second, detector, decided_by, .. } => {
@@ -50,9 +51,9 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
         }
         Outcome::ExactDuplicate { decided_by, .. } => line.decided_by = Some(decided_by.name().to_owned()),
         Outcome::Redirected { to, .. } => line.final_url = Some(to.clone()),
-        Outcome::Excluded(rule) => line.reason = Some(rule.name().to_owned()),
-        Outcome::Failed { class, .. } => line.reason = Some(class.name().to_owned()),
-        Outcome::Deferred(reason) => line.reason = Some(reason.name().to_owned()),
+        Outcome::Excluded(rule) => line.reason = Some(Reason::Excluded(*rule)),
+        Outcome::Failed { class, .. } => line.reason = Some(Reason::Failed(*class)),
+        Outcome::Deferred(deferral) => line.reason = Some(Reason::Deferred(*deferral)),
     }
     line
 }
@@ -85,7 +86,7 @@ pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
 /// Adds what came of reading a document. `has_text` tells that its text was read.
 pub(crate) fn add_document(line: &mut PageLine, has_text: bool, error: Option<TextError>) {
     line.text_from = has_text.then(|| "pdf".to_owned());
-    line.text_error = error.map(|error| error.name().to_owned());
+    line.text_error = error;
 }
 
 /// Returns the line of `errors.jsonl`, if the URL failed.

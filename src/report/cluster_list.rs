@@ -169,7 +169,7 @@ fn row(line: &PageLine, of: &str) -> [String; 7] {
     [
         line.url.clone(),
         of.to_owned(),
-        line.outcome.clone(),
+        line.outcome.name().to_owned(),
         line.decided_by.clone().unwrap_or_default(),
         number(line.score),
         number(line.second_score),

@@ -94,8 +94,7 @@ struct PageState {
 impl PageState {
     /// Returns the state of a compared page; `None` for any other URL.
     fn of(line: &PageLine) -> Option<Self> {
-        let is_copy =
-            [OutcomeKind::NearDuplicate, OutcomeKind::ExactDuplicate].iter().any(|kind| kind.name() == line.outcome);
+        let is_copy = matches!(line.outcome, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         let text = line.text_digest.as_deref().or(line.digest.as_deref()).unwrap_or_default();
         (line.is_kept() || is_copy).then(|| Self { is_kept: line.is_kept(), text: xxh3_128(text.as_bytes()) })
     }
@@ -142,15 +141,15 @@ impl Comparison {
             let line = line?;
             let key = key(&line.url);
             let Some(state) = PageState::of(&line) else {
-                if let Some(old) = before.get(&key).filter(|_| line.outcome == OutcomeKind::PredictedDuplicate.name()) {
+                if let Some(old) = before.get(&key).filter(|_| line.outcome == OutcomeKind::PredictedDuplicate) {
                     // It is still linked to. Only a request was saved.
                     now.insert(key);
                     let change = if old.is_kept { PageChange::NewlyDuplicated } else { PageChange::Same };
                     let of = line.duplicate_of.unwrap_or_default();
                     comparison.add(change, line.url, format!("is predicted to repeat {of}"));
                 } else if before.contains_key(&key) {
-                    let reason = line.reason.map_or(String::new(), |reason| format!(": {reason}"));
-                    others.insert(key, format!("{}{reason}", line.outcome));
+                    let reason = line.reason.map_or(String::new(), |reason| format!(": {}", reason.name()));
+                    others.insert(key, format!("{}{reason}", line.outcome.name()));
                 }
                 continue;
             };
@@ -209,16 +208,17 @@ fn path(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{FailureClass, Reason};
 
-    fn folder(lines: &[(&str, &str, &str)]) -> tempfile::TempDir {
+    fn folder(lines: &[(&str, OutcomeKind, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let line = |(url, outcome, text): &(&str, &str, &str)| {
+        let line = |(url, outcome, text): &(&str, OutcomeKind, &str)| {
             let line = PageLine {
                 url: (*url).to_owned(),
-                outcome: (*outcome).to_owned(),
+                outcome: *outcome,
                 text_digest: Some((*text).to_owned()),
-                reason: (*outcome == "failed").then(|| "http".to_owned()),
-                duplicate_of: outcome.ends_with("duplicate").then(|| "http://a.test/kept".to_owned()),
+                reason: (*outcome == OutcomeKind::Failed).then_some(Reason::Failed(FailureClass::Http)),
+                duplicate_of: outcome.name().ends_with("duplicate").then(|| "http://a.test/kept".to_owned()),
                 ..PageLine::default()
             };
             serde_json::to_string(&line).unwrap() + "\n"
@@ -230,23 +230,23 @@ mod tests {
     #[test]
     fn each_page_has_one_change() {
         let earlier = folder(&[
-            ("http://a.test/same", "stored", "1"),
-            ("http://a.test/changed", "stored", "2"),
-            ("http://a.test/lost", "stored", "3"),
-            ("http://a.test/dead", "stored", "4"),
-            ("http://a.test/copied", "stored", "5"),
-            ("http://a.test/freed", "near-duplicate", "6"),
-            ("http://a.test/failed", "failed", ""),
-            ("http://a.test/print", "near-duplicate", "1"),
+            ("http://a.test/same", OutcomeKind::Stored, "1"),
+            ("http://a.test/changed", OutcomeKind::Stored, "2"),
+            ("http://a.test/lost", OutcomeKind::Stored, "3"),
+            ("http://a.test/dead", OutcomeKind::Stored, "4"),
+            ("http://a.test/copied", OutcomeKind::Stored, "5"),
+            ("http://a.test/freed", OutcomeKind::NearDuplicate, "6"),
+            ("http://a.test/failed", OutcomeKind::Failed, ""),
+            ("http://a.test/print", OutcomeKind::NearDuplicate, "1"),
         ]);
         let later = folder(&[
-            ("http://a.test/same", "stored", "1"),
-            ("http://a.test/changed", "stored", "2b"),
-            ("http://a.test/dead", "failed", ""),
-            ("http://a.test/copied", "exact-duplicate", "5b"),
-            ("http://a.test/freed", "stored", "6"),
-            ("http://a.test/new", "stored", "7"),
-            ("http://a.test/print", "predicted-duplicate", ""),
+            ("http://a.test/same", OutcomeKind::Stored, "1"),
+            ("http://a.test/changed", OutcomeKind::Stored, "2b"),
+            ("http://a.test/dead", OutcomeKind::Failed, ""),
+            ("http://a.test/copied", OutcomeKind::ExactDuplicate, "5b"),
+            ("http://a.test/freed", OutcomeKind::Stored, "6"),
+            ("http://a.test/new", OutcomeKind::Stored, "7"),
+            ("http://a.test/print", OutcomeKind::PredictedDuplicate, ""),
         ]);
         let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
         let counts = PageChange::ALL.map(|change| comparison.count(change));
@@ -261,8 +261,9 @@ mod tests {
 
     #[test]
     fn crawls_of_two_sites_are_matched_by_path() {
-        let earlier = folder(&[("http://a.test/x?y", "stored", "1"), ("http://a.test/z", "stored", "2")]);
-        let later = folder(&[("https://b.test/x?y", "stored", "1")]);
+        let earlier =
+            folder(&[("http://a.test/x?y", OutcomeKind::Stored, "1"), ("http://a.test/z", OutcomeKind::Stored, "2")]);
+        let later = folder(&[("https://b.test/x?y", OutcomeKind::Stored, "1")]);
         let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
         assert!(comparison.is_by_path);
         assert_eq!(PageChange::ALL.map(|change| comparison.count(change)), [0, 1, 0, 0, 0, 1]);

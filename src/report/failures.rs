@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::ReportError;
-use crate::model::{OutcomeKind, PageLine, UrlId, shown_url};
+use crate::model::{FailureClass, PageLine, Reason, UrlId, shown_url};
 use crate::store::StoreReader;
 
 /// Failed URLs that are listed. Beyond it, they are counted by host only.
@@ -12,12 +12,12 @@ const MOST: usize = 10_000;
 const LINKING: usize = 10;
 
 /// A URL that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedUrl {
     /// The URL.
     pub url: String,
     /// The class of the failure.
-    pub class: String,
+    pub class: FailureClass,
     /// The HTTP status of the last answer.
     pub status: Option<u16>,
     /// Requests that were made.
@@ -32,8 +32,21 @@ impl FailedUrl {
     /// Returns the kind of failure: `HTTP 404` or a class.
     pub fn kind(&self) -> String {
         match self.status {
-            Some(status) if self.class == "http" => format!("HTTP {status}"),
-            _ => self.class.clone(),
+            Some(status) if self.class == FailureClass::Http => format!("HTTP {status}"),
+            _ => self.class.name().to_owned(),
+        }
+    }
+
+    /// Says in words what the kind means.
+    pub fn meaning(&self) -> &'static str {
+        match self.status.filter(|_| self.class == FailureClass::Http) {
+            Some(401) => "a login is needed (-H 'Authorization: …')",
+            Some(404) => "there is no such page: links to it are dead",
+            Some(410) => "the page is gone for good: links to it are dead",
+            Some(429) => "too many requests (--delay)",
+            Some(400..500) => "the server refuses the request",
+            Some(500..600) => "a fault of the server",
+            _ => self.class.explain(),
         }
     }
 }
@@ -48,12 +61,10 @@ pub struct Failures {
 impl Failures {
     /// Adds a line, if its URL failed.
     pub fn add(&mut self, line: &PageLine) {
-        if line.outcome != OutcomeKind::Failed.name() || self.urls.len() >= MOST {
-            return;
-        }
+        let Some(Reason::Failed(class)) = line.reason.filter(|_| self.urls.len() < MOST) else { return };
         self.urls.push(FailedUrl {
             url: line.url.clone(),
-            class: line.reason.clone().unwrap_or_default(),
+            class,
             status: line.status,
             requests: line.requests,
             linked_from: line.referrer.iter().cloned().collect(),
@@ -106,21 +117,22 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::OutcomeKind;
 
     #[test]
     fn a_failure_has_its_status_or_class_and_the_page_that_named_it() {
         let mut failures = Failures::default();
-        let line = |class: &str, status| PageLine {
+        let line = |class: FailureClass, status| PageLine {
             url: "http://a.test/x".to_owned(),
-            outcome: "failed".to_owned(),
-            reason: Some(class.to_owned()),
+            outcome: OutcomeKind::Failed,
+            reason: Some(Reason::Failed(class)),
             status,
             referrer: Some("http://a.test/".to_owned()),
             ..PageLine::default()
         };
-        failures.add(&line("http", Some(404)));
-        failures.add(&line("tls", None));
-        failures.add(&PageLine { outcome: "stored".to_owned(), ..line("", Some(200)) });
+        failures.add(&line(FailureClass::Http, Some(404)));
+        failures.add(&line(FailureClass::Tls, None));
+        failures.add(&PageLine { outcome: OutcomeKind::Stored, reason: None, ..line(FailureClass::Tls, Some(200)) });
         let kinds: Vec<String> = failures.urls.iter().map(FailedUrl::kind).collect();
         assert_eq!(kinds, ["HTTP 404", "tls"]);
         assert_eq!(failures.urls[0].linked_from, ["http://a.test/"]);

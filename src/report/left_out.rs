@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::csv_list::CsvList;
-use crate::model::{OutcomeKind, PageLine};
+use crate::model::{PageLine, Reason};
 
 /// Examples of each rule.
 const EXAMPLES: usize = 5;
@@ -21,11 +21,11 @@ pub struct LeftOutUrls {
     pub groups: BTreeMap<String, u64>,
 }
 
-/// URLs by outcome and reason.
+/// URLs by reason.
 #[derive(Clone, Debug)]
 pub struct LeftOut {
-    /// By (outcome, reason).
-    pub rules: BTreeMap<(String, String), LeftOutUrls>,
+    /// By reason.
+    pub rules: BTreeMap<Reason, LeftOutUrls>,
     /// All of them.
     pub list: CsvList,
 }
@@ -39,11 +39,11 @@ impl Default for LeftOut {
 impl LeftOut {
     /// Counts a line, if its URL was excluded or deferred.
     pub fn add(&mut self, line: &PageLine, site: &str) {
-        let kinds = [OutcomeKind::Excluded, OutcomeKind::Deferred];
-        let Some(reason) = line.reason.as_ref().filter(|_| kinds.iter().any(|kind| kind.name() == line.outcome)) else {
-            return;
+        let reason = match line.reason {
+            Some(reason @ (Reason::Excluded(_) | Reason::Deferred(_))) => reason,
+            Some(Reason::Failed(_)) | None => return,
         };
-        let urls = self.rules.entry((line.outcome.clone(), reason.clone())).or_default();
+        let urls = self.rules.entry(reason).or_default();
         urls.count += 1;
         if urls.examples.len() < EXAMPLES {
             urls.examples.push((line.url.clone(), line.referrer.clone()));
@@ -54,33 +54,34 @@ impl LeftOut {
         } else if urls.groups.len() < MOST_GROUPS {
             urls.groups.insert(group.to_owned(), 1);
         }
-        self.list.push(&[&line.outcome, reason, &line.url, line.referrer.as_deref().unwrap_or_default()]);
+        let referrer = line.referrer.as_deref().unwrap_or_default();
+        self.list.push(&[reason.outcome().name(), reason.name(), &line.url, referrer]);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Exclusion, FailureClass};
 
     #[test]
     fn urls_are_counted_by_rule_with_examples_and_their_hosts() {
         let mut left_out = LeftOut::default();
-        let line = |url: &str, outcome: &str, reason: &str| PageLine {
+        let scope = Reason::Excluded(Exclusion::Scope);
+        let line = |url: &str, reason: Reason| PageLine {
             url: url.to_owned(),
-            outcome: outcome.to_owned(),
-            reason: Some(reason.to_owned()),
+            outcome: reason.outcome(),
+            reason: Some(reason),
             referrer: Some("http://a.test/".to_owned()),
             ..PageLine::default()
         };
         for number in 0..7 {
-            left_out.add(
-                &line(&format!("http://b{}.test/{number}", number % 2), "excluded", "scope"),
-                &format!("b{}.test", number % 2),
-            );
+            left_out
+                .add(&line(&format!("http://b{}.test/{number}", number % 2), scope), &format!("b{}.test", number % 2));
         }
-        left_out.add(&line("http://a.test/x", "failed", "http"), "a.test");
+        left_out.add(&line("http://a.test/x", Reason::Failed(FailureClass::Http)), "a.test");
         assert_eq!(left_out.rules.len(), 1);
-        let urls = &left_out.rules[&("excluded".to_owned(), "scope".to_owned())];
+        let urls = &left_out.rules[&scope];
         assert_eq!((urls.count, urls.examples.len(), urls.groups["b0.test"]), (7, EXAMPLES, 4));
         assert_eq!(left_out.list.text().lines().count(), 8);
     }

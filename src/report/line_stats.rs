@@ -13,7 +13,7 @@ use super::failures::Failures;
 use super::growth::Growth;
 use super::left_out::LeftOut;
 use super::prediction_stats::PredictionStats;
-use crate::model::{OutcomeKind, PageLine, Threshold};
+use crate::model::{Deferral, Exclusion, FailureClass, OutcomeKind, PageLine, Reason, Threshold};
 use crate::store::PageLines;
 
 /// Stands for the host of a URL that has none.
@@ -31,9 +31,9 @@ pub struct HostReport {
     /// Exact duplicates.
     pub exact: u64,
     /// Failed URLs by error class.
-    pub failures: BTreeMap<String, u64>,
+    pub failures: BTreeMap<FailureClass, u64>,
     /// Excluded URLs by reason.
-    pub excluded: BTreeMap<String, u64>,
+    pub excluded: BTreeMap<Exclusion, u64>,
     /// URLs not fetched because only duplicates link to them.
     pub skipped: u64,
     /// URLs not fetched because a rule predicts that they are duplicates.
@@ -43,6 +43,22 @@ pub struct HostReport {
 }
 
 impl HostReport {
+    fn count(&mut self, line: &PageLine) {
+        match line.outcome {
+            OutcomeKind::Stored | OutcomeKind::NotModified => self.stored += 1,
+            OutcomeKind::NearDuplicate => self.near += 1,
+            OutcomeKind::ExactDuplicate => self.exact += 1,
+            OutcomeKind::PredictedDuplicate => self.predicted += 1,
+            OutcomeKind::Redirected | OutcomeKind::Excluded | OutcomeKind::Failed | OutcomeKind::Deferred => {}
+        }
+        match line.reason {
+            Some(Reason::Failed(class)) => *self.failures.entry(class).or_default() += 1,
+            Some(Reason::Excluded(rule)) => *self.excluded.entry(rule).or_default() += 1,
+            Some(Reason::Deferred(deferral)) => self.skipped += u64::from(deferral == Deferral::DuplicateLink),
+            None => {}
+        }
+    }
+
     /// Returns the number of pages compared.
     pub fn judged(&self) -> u64 {
         self.stored + self.copies()
@@ -83,9 +99,9 @@ pub struct ClusterSize {
 #[derive(Clone, Debug, Default)]
 pub struct LineStats {
     /// URLs by outcome.
-    pub outcomes: BTreeMap<String, u64>,
-    /// URLs by outcome and reason.
-    pub reasons: BTreeMap<(String, String), u64>,
+    pub outcomes: BTreeMap<OutcomeKind, u64>,
+    /// URLs by reason.
+    pub reasons: BTreeMap<Reason, u64>,
     /// Counters by host name.
     pub sites: BTreeMap<String, HostReport>,
     /// Number of copies by (host of the copy, host of the original).
@@ -134,7 +150,7 @@ impl LineStats {
 
     /// Returns the number of URLs with an outcome.
     pub fn outcome(&self, kind: OutcomeKind) -> u64 {
-        self.outcomes.get(kind.name()).copied().unwrap_or(0)
+        self.outcomes.get(&kind).copied().unwrap_or(0)
     }
 
     /// Returns the number of pages kept: stored or not modified.
@@ -142,24 +158,24 @@ impl LineStats {
         self.outcome(OutcomeKind::Stored) + self.outcome(OutcomeKind::NotModified)
     }
 
-    /// Returns the number of URLs with an outcome and a reason.
-    pub fn reason(&self, kind: OutcomeKind, reason: &str) -> u64 {
-        self.reasons.get(&(kind.name().to_owned(), reason.to_owned())).copied().unwrap_or(0)
+    /// Returns the number of URLs with a reason.
+    pub fn reason(&self, reason: Reason) -> u64 {
+        self.reasons.get(&reason).copied().unwrap_or(0)
     }
 
     /// Counts the next line.
     pub fn add(&mut self, line: &PageLine) {
-        *self.outcomes.entry(line.outcome.clone()).or_default() += 1;
+        *self.outcomes.entry(line.outcome).or_default() += 1;
         self.predictions.add(line);
-        if let Some(reason) = &line.reason {
-            *self.reasons.entry((line.outcome.clone(), reason.clone())).or_default() += 1;
+        if let Some(reason) = line.reason {
+            *self.reasons.entry(reason).or_default() += 1;
         }
-        let is = |kind: OutcomeKind| line.outcome == kind.name();
+        let is_predicted = line.outcome == OutcomeKind::PredictedDuplicate;
         let is_unique = line.is_kept();
         self.growth.add(
             // A page that was read from a file counts as one response.
             line.requests.max(u32::from(line.is_visited())),
-            is_unique || (line.duplicate_of.is_some() && !is(OutcomeKind::PredictedDuplicate)),
+            is_unique || (line.duplicate_of.is_some() && !is_predicted),
             is_unique,
         );
         let host = named(line.site());
@@ -169,22 +185,12 @@ impl LineStats {
         if let Some(at) = line.fetched_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok()) {
             site.fetched_at.push(at.as_millisecond());
         }
-        let reason = || line.reason.clone().unwrap_or_default();
-        match () {
-            () if is_unique => site.stored += 1,
-            () if is(OutcomeKind::NearDuplicate) => site.near += 1,
-            () if is(OutcomeKind::ExactDuplicate) => site.exact += 1,
-            () if is(OutcomeKind::PredictedDuplicate) => site.predicted += 1,
-            () if is(OutcomeKind::Failed) => *site.failures.entry(reason()).or_default() += 1,
-            () if is(OutcomeKind::Excluded) => *site.excluded.entry(reason()).or_default() += 1,
-            () if line.reason.as_deref() == Some("duplicate-link") => site.skipped += 1,
-            () => {}
-        }
+        site.count(line);
         if let (Some(rule), Some(context), Some(validity)) = (&line.rule, &line.rule_context, line.validity) {
             let key = (rule.clone(), context.clone(), (validity * f64::from(Threshold::ONE)).round() as u64);
             *self.predicted.entry(key).or_default() += 1;
         }
-        let of = line.duplicate_of.as_ref().filter(|_| !is(OutcomeKind::PredictedDuplicate));
+        let of = line.duplicate_of.as_ref().filter(|_| !is_predicted);
         if is_unique || of.is_some() {
             self.directories.add(&line.url, of.map(String::as_str));
         }
@@ -199,7 +205,7 @@ impl LineStats {
         // A page stored by an earlier crawl is not in this folder, so it cannot be shown.
         if line.duplicate_in.is_none() {
             let size = self.clusters.entry(of.to_owned()).or_default();
-            if line.outcome == OutcomeKind::NearDuplicate.name() {
+            if line.outcome == OutcomeKind::NearDuplicate {
                 size.near += 1;
             } else {
                 size.exact += 1;

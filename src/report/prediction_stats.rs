@@ -67,7 +67,7 @@ impl PredictionStats {
                 let weight = (PARTS / prediction.share).round() as u64;
                 *self.by_weight.entry((weight, is_unique)).or_default() += 1;
             }
-            _ => self.skipped += u64::from(line.outcome == OutcomeKind::PredictedDuplicate.name()),
+            _ => self.skipped += u64::from(line.outcome == OutcomeKind::PredictedDuplicate),
         }
     }
 
@@ -103,7 +103,7 @@ mod tests {
 
     fn line(outcome: OutcomeKind, share: Option<f64>, was_left_out: bool) -> PageLine {
         let prediction = share.map(|share| SampledPrediction { share, was_left_out, ..SampledPrediction::default() });
-        PageLine { outcome: outcome.name().to_owned(), prediction, ..PageLine::default() }
+        PageLine { outcome, prediction, ..PageLine::default() }
     }
 
     fn predictions(lines: &[(u64, PageLine)]) -> PredictionStats {

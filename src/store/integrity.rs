@@ -134,7 +134,7 @@ struct Verifier {
 struct Line {
     url: String,
     capture: Option<u32>,
-    outcome: String,
+    outcome: OutcomeKind,
     duplicate_of: Option<String>,
     revised: Option<EarlierVerdict>,
 }
@@ -283,14 +283,14 @@ impl Verifier {
         }
         let outcome = self.outcomes[id.index()];
         let agrees = match outcome {
-            Some(kind) => !is_unfetched && kind.name() == line.outcome,
-            None => is_unfetched && UNFETCHED.iter().any(|kind| kind.name() == line.outcome),
+            Some(kind) => !is_unfetched && kind == line.outcome,
+            None => is_unfetched && UNFETCHED.contains(&line.outcome),
         };
         if !agrees {
             let said = outcome.map_or("none", OutcomeKind::name);
-            self.report.problem(format!("pages.jsonl, line {number}: {}, the log says {said}", line.outcome));
+            self.report.problem(format!("pages.jsonl, line {number}: {}, the log says {said}", line.outcome.name()));
         }
-        if line.outcome == OutcomeKind::PredictedDuplicate.name()
+        if line.outcome == OutcomeKind::PredictedDuplicate
             && let Err(reason) = self.check_prediction(line.duplicate_of.as_deref())
         {
             self.report.problem(format!("pages.jsonl, line {number}: {} is predicted to repeat {reason}", line.url));

@@ -123,6 +123,7 @@ impl Iterator for PageLines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::OutcomeKind;
 
     #[test]
     fn whole_lines_are_read_and_a_broken_one_is_named() {
@@ -131,7 +132,7 @@ mod tests {
         let good = "{\"url\":\"http://a.test/\",\"outcome\":\"stored\"}\n";
         std::fs::write(folder.path().join("pages.jsonl"), format!("{good}{good}{{\"url\":")).unwrap();
         let mut lines = PageLines::open(folder.path()).unwrap();
-        assert_eq!(lines.by_ref().map(|line| line.unwrap().outcome).collect::<Vec<_>>(), ["stored", "stored"]);
+        assert_eq!(lines.by_ref().map(|line| line.unwrap().outcome).collect::<Vec<_>>(), [OutcomeKind::Stored; 2]);
         assert_eq!(lines.bytes(), lines.length());
         assert_eq!(lines.at(good.len() as u64).unwrap().url, "http://a.test/");
         assert!(lines.at(2 * good.len() as u64).is_err(), "a line without its end");
@@ -150,9 +151,6 @@ mod tests {
         std::fs::write(folder.path().join("pages.jsonl"), text).unwrap();
         let lines = PageLines::open(folder.path()).unwrap().map(|line| line.unwrap());
         let found: Vec<_> = lines.map(|line| (line.url, line.outcome)).collect();
-        assert_eq!(
-            found,
-            [("b", "stored"), ("a", "stored")].map(|(url, outcome)| (url.to_owned(), outcome.to_owned()))
-        );
+        assert_eq!(found, ["b", "a"].map(|url| (url.to_owned(), OutcomeKind::Stored)));
     }
 }

@@ -124,7 +124,7 @@ fn a_crawl_ends_with_its_report_and_the_command_writes_the_same() {
     place.run(["verify", "out"]).finish().expect_code(0);
 
     let without = Place::new();
-    let told = without.crawl(&graph.seeds()).args(["--format", "none", "--json"]).finish().expect_code(0);
+    let told = without.crawl(&graph.seeds()).args(["--no-report", "--json"]).finish().expect_code(0);
     assert_eq!(told.json()["report"], Value::Null);
     assert!(!without.path("out/report.html").exists());
     place.run(["report", "nowhere"]).finish().expect_code(2);
@@ -316,7 +316,7 @@ fn failures_name_their_status_and_the_pages_that_link_to_them() {
         assert!(left_out.contains(&line), "{left_out}");
     }
     let html = fs::read_to_string(place.path("out/report.html")).unwrap();
-    for words in ["there is no such page: links to it are dead", "robots.txt forbids it", "2 URLs failed"] {
+    for words in ["there is no such page: links to it are dead", "robots.txt disallows it", "2 URLs failed"] {
         assert!(html.contains(words), "{words}");
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::cli::errors::CliError;
 use crate::detect::{self, Factors, Trust, elect};
-use crate::model::{PageLine, Provenance, Threshold};
+use crate::model::{OutcomeKind, PageLine, Provenance, Threshold};
 
 use bodies::Bodies;
 use read::Group;
@@ -56,8 +56,8 @@ pub struct Preferred {
 pub struct ClusterPage {
     /// The URL.
     pub url: String,
-    /// The name of the outcome.
-    pub outcome: String,
+    /// The outcome.
+    pub outcome: OutcomeKind,
     /// The similarity to the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -143,7 +143,7 @@ impl ClusterPage {
         let provenance = line.provenance.clone().unwrap_or_default();
         Self {
             url: line.url.clone(),
-            outcome: line.outcome.clone(),
+            outcome: line.outcome,
             score: line.score,
             detector: line.detector.clone(),
             decided_by: line.decided_by.clone(),

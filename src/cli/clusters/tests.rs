@@ -8,13 +8,13 @@ fn line(url: &str, of: Option<(&str, Option<f64>)>) -> PageLine {
     let provenance =
         Provenance { place: Some("a.test".into()), how: Some("text/html".into()), ..Provenance::default() };
     let (outcome, decided_by) = match of {
-        None => ("stored", None),
-        Some((_, Some(_))) => ("near-duplicate", Some("similarity".to_owned())),
-        Some((_, None)) => ("exact-duplicate", Some("body-digest".to_owned())),
+        None => (OutcomeKind::Stored, None),
+        Some((_, Some(_))) => (OutcomeKind::NearDuplicate, Some("similarity".to_owned())),
+        Some((_, None)) => (OutcomeKind::ExactDuplicate, Some("body-digest".to_owned())),
     };
     PageLine {
         url: url.into(),
-        outcome: outcome.into(),
+        outcome,
         fetched_at: Some("2026-01-01T00:00:00.000Z".into()),
         duplicate_of: of.map(|(of, _)| of.to_owned()),
         score: of.and_then(|(_, score)| score),
@@ -53,7 +53,7 @@ fn lines() -> Vec<PageLine> {
         line("http://a.test/1a", Some(("https://a.test/1", Some(0.9)))),
         line("http://a.test/1b", Some(("https://a.test/1", Some(0.8)))),
         line("http://a.test/2", None),
-        PageLine { url: "http://a.test/x".into(), outcome: "failed".into(), ..PageLine::default() },
+        PageLine { url: "http://a.test/x".into(), outcome: OutcomeKind::Failed, ..PageLine::default() },
     ]
 }
 

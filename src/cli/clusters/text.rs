@@ -53,7 +53,7 @@ fn add(text: &mut String, cluster: &Cluster) {
 
 fn row(page: &ClusterPage) -> String {
     let score = page.score.map_or("-".to_owned(), |score| score.to_string());
-    let decided_by = page.decided_by.as_deref().unwrap_or(&page.outcome);
+    let decided_by = page.decided_by.as_deref().unwrap_or(page.outcome.name());
     format!(
         "{score:<8}  {:<12}  {:<11}  {:<4}  {}",
         terminal_safe(page.detector.as_deref().unwrap_or("-")),

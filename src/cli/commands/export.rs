@@ -122,20 +122,21 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
 }
 
 fn selection(arguments: &ExportArguments, format: ExportFormat) -> Result<Selection, CliError> {
-    let names: BTreeSet<String> = arguments.outcome.iter().cloned().collect();
-    if let Some(name) =
-        names.iter().find(|name| *name != ALL && OutcomeKind::ALL.iter().all(|known| known.name() != **name))
-    {
-        let known = OutcomeKind::ALL.map(OutcomeKind::name).join(", ");
-        return Err(CliError::usage(format!("--outcome: '{name}' is none of {known}, {ALL}")));
-    }
+    let (all, names): (Vec<&String>, Vec<&String>) = arguments.outcome.iter().partition(|name| *name == ALL);
+    let outcome = |name: &&String| {
+        OutcomeKind::ALL.into_iter().find(|kind| kind.name() == *name).ok_or_else(|| {
+            let known = OutcomeKind::ALL.map(OutcomeKind::name).join(", ");
+            CliError::usage(format!("--outcome: '{name}' is none of {known}, {ALL}"))
+        })
+    };
+    let named = names.iter().map(outcome).collect::<Result<BTreeSet<_>, _>>()?;
     let lower = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
     Ok(Selection {
-        outcomes: match names.is_empty() {
-            _ if names.contains(ALL) => BTreeSet::new(),
+        outcomes: match named.is_empty() {
+            _ if !all.is_empty() => BTreeSet::new(),
             true if is_of_all(format) => BTreeSet::new(),
             true => Selection::default().outcomes,
-            false => names,
+            false => named,
         },
         hosts: lower(&arguments.host),
         languages: lower(&arguments.lang),

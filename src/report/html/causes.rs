@@ -2,7 +2,7 @@
 
 use super::listing::{Cell, Listing, Parts};
 use crate::html_writer::counted;
-use crate::model::{Exclusion, OutcomeKind};
+use crate::model::{Exclusion, Reason};
 use crate::report::{CausePattern, DuplicateCause, Report};
 
 /// Rows in the page.
@@ -66,7 +66,7 @@ fn row(cause: DuplicateCause, pattern: &CausePattern, all: u64) -> Vec<Cell> {
 
 /// Returns a note on soft 404s, which are excluded and not counted as copies.
 fn soft_404s(report: &Report) -> String {
-    match report.lines.reason(OutcomeKind::Excluded, Exclusion::Soft404.name()) {
+    match report.lines.reason(Reason::Excluded(Exclusion::Soft404)) {
         0 => String::new(),
         pages => format!(
             "<p>Excluded: {} that answered 200 instead of 404 (soft 404). Their links were not followed.</p>\n",

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::listing::{Cell, Listing, Parts};
-use super::reasons::meaning;
 use crate::html_writer::counted;
 use crate::model::OutcomeKind;
 use crate::report::{FailedUrl, HostReport, Report};
@@ -31,20 +30,15 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
 }
 
 fn by_kind(urls: &[FailedUrl], parts: &mut Parts<'_>) -> String {
-    let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut kinds: BTreeMap<(String, &str), (u64, u64)> = BTreeMap::new();
     for failed in urls {
-        let (count, links) = kinds.entry(failed.kind()).or_default();
+        let (count, links) = kinds.entry((failed.kind(), failed.meaning())).or_default();
         (*count, *links) = (*count + 1, *links + failed.links);
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-    let row = |(kind, (count, links)): &(String, (u64, u64))| {
-        vec![
-            Cell::Name(kind.clone()),
-            Cell::Text(meaning("failed", kind).to_owned()),
-            Cell::Count(*count),
-            Cell::Count(*links),
-        ]
+    let row = |((kind, meaning), (count, links)): &((String, &str), (u64, u64))| {
+        vec![Cell::Name(kind.clone()), Cell::Text((*meaning).to_owned()), Cell::Count(*count), Cell::Count(*links)]
     };
     let listing = Listing {
         file: "failures-by-status",
@@ -87,8 +81,8 @@ fn by_host(report: &Report, parts: &mut Parts<'_>) -> String {
     }
     sites.sort_by_key(|(host, site)| (std::cmp::Reverse(site.failed()), *host));
     let row = |(host, site): &(&String, &HostReport)| {
-        let mut classes: Vec<(&String, &u64)> = site.failures.iter().collect();
-        classes.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+        let mut classes: Vec<(&str, u64)> = site.failures.iter().map(|(class, count)| (class.name(), *count)).collect();
+        classes.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
         let classes: Vec<String> = classes.iter().map(|(name, count)| format!("{name} {count}")).collect();
         vec![Cell::Name((*host).clone()), Cell::Count(site.failed()), Cell::Text(classes.join(", "))]
     };

@@ -3,7 +3,7 @@
 use super::share;
 use crate::html_writer::plot::{self, Axes, PlotLine};
 use crate::html_writer::{TableCell, TableRow, figure, folded, table, thousands, words};
-use crate::model::OutcomeKind;
+use crate::model::{Deferral, Reason};
 use crate::report::{GrowthPoint, Report};
 
 /// Maximum points of the plot.
@@ -39,7 +39,7 @@ pub(super) fn section(report: &Report) -> String {
     let title = format!("{} {asked} yielded {} unique pages", thousands(last.requests), thousands(last.unique));
     let svg = plot::curves(&title, &axes, &curves, &[], &[]);
     let is_over =
-        is_crawl && report.facts.stopped.is_none() && report.lines.reason(OutcomeKind::Deferred, "budget") == 0;
+        is_crawl && report.facts.stopped.is_none() && report.lines.reason(Reason::Deferred(Deferral::Budget)) == 0;
     let lately = growth.lately().filter(|_| !is_over).map_or(String::new(), |(lately, requests)| {
         format!(
             " Of the last {} {asked}, {:.1} % yielded a unique page. At this rate, 1,000 more would yield about {:.0}.",

@@ -1,8 +1,8 @@
 //! The section on URLs that were not fetched or not kept, by rule.
 
 use super::listing::{Cell, Listing, Parts};
-use super::reasons::meaning;
 use crate::html_writer::{escaped, thousands};
+use crate::model::Reason;
 use crate::report::{LeftOutUrls, Report};
 
 /// Hosts or patterns of one rule in the page.
@@ -14,13 +14,13 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
     if left_out.rules.is_empty() {
         return String::new();
     }
-    let mut rules: Vec<(&(String, String), &LeftOutUrls)> = left_out.rules.iter().collect();
-    rules.sort_by_key(|(name, urls)| (std::cmp::Reverse(urls.count), *name));
-    let row = |((outcome, reason), urls): &(&(String, String), &LeftOutUrls)| {
+    let mut rules: Vec<(Reason, &LeftOutUrls)> = left_out.rules.iter().map(|(reason, urls)| (*reason, urls)).collect();
+    rules.sort_by_key(|(reason, urls)| (std::cmp::Reverse(urls.count), reason.outcome().name(), reason.name()));
+    let row = |(reason, urls): &(Reason, &LeftOutUrls)| {
         vec![
-            Cell::Name(reason.clone()),
-            Cell::Text(outcome.clone()),
-            Cell::Text(meaning(outcome, reason).to_owned()),
+            Cell::Name(reason.name().to_owned()),
+            Cell::Text(reason.outcome().name().to_owned()),
+            Cell::Text(reason.explain().to_owned()),
             Cell::Count(urls.count),
             Cell::Urls(urls.examples.iter().map(|(url, _)| url.clone()).collect()),
         ]
@@ -47,9 +47,9 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
 }
 
 /// Returns the hosts, or URL patterns, in which most URLs were left out.
-fn by_group(rules: &[(&(String, String), &LeftOutUrls)], parts: &mut Parts<'_>) -> String {
-    let groups = rules.iter().flat_map(|((_, reason), urls)| {
-        urls.groups.iter().map(move |(group, count)| (reason.as_str(), group.as_str(), *count))
+fn by_group(rules: &[(Reason, &LeftOutUrls)], parts: &mut Parts<'_>) -> String {
+    let groups = rules.iter().flat_map(|(reason, urls)| {
+        urls.groups.iter().map(move |(group, count)| (reason.name(), group.as_str(), *count))
     });
     let mut groups: Vec<(&str, &str, u64)> = groups.collect();
     groups.sort_by_key(|(reason, group, count)| (std::cmp::Reverse(*count), *reason, *group));

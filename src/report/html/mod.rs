@@ -9,7 +9,6 @@ mod growth;
 mod left_out;
 pub(super) mod listing;
 mod map;
-mod reasons;
 mod rule_words;
 mod servers;
 mod similarity;

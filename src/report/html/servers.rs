@@ -1,7 +1,7 @@
 //! The section on requests and politeness.
 
 use super::listing::{Cell, Listing, Parts};
-use crate::model::HostRow;
+use crate::model::{Exclusion, HostRow};
 use crate::report::{HostReport, Report};
 
 /// Rows in the page.
@@ -51,7 +51,7 @@ fn origin(report: &Report, host: &HostRow) -> Vec<Cell> {
         Some(robots) if robots.status == 0 => "unreachable".to_owned(),
         Some(robots) => robots.status.to_string(),
     };
-    let forbidden = site.and_then(|site| site.excluded.get("robots")).copied().unwrap_or(0);
+    let forbidden = site.and_then(|site| site.excluded.get(&Exclusion::Robots)).copied().unwrap_or(0);
     vec![
         Cell::NameUrl(host.origin.clone()),
         Cell::Count(host.requests),

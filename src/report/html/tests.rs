@@ -5,7 +5,7 @@ use scraper::{Html, Selector};
 use super::*;
 use crate::crawl::DuplicateLinks;
 use crate::detect::Options;
-use crate::model::{HostRow, PageLine, Threshold};
+use crate::model::{Deferral, Exclusion, FailureClass, HostRow, PageLine, Reason, Threshold};
 use crate::report::{
     Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint, DecisionSettings, DiffRow,
     LineStats, ShownCopy, SkipCost, ThresholdCurve, VerdictCounts,
@@ -26,20 +26,27 @@ const HOSTILE: [&str; 8] = [
 /// Returns a report in which every text from outside is `text`.
 fn report(text: &str) -> Report {
     let mut lines = LineStats::new();
-    let stored = PageLine { url: text.into(), outcome: "stored".into(), requests: 1, ..PageLine::default() };
+    let stored = PageLine { url: text.into(), outcome: OutcomeKind::Stored, requests: 1, ..PageLine::default() };
     lines.add(&stored);
-    for (place, outcome) in ["near-duplicate", "exact-duplicate", "failed", "excluded", "deferred"].iter().enumerate() {
+    let copies = [OutcomeKind::NearDuplicate, OutcomeKind::ExactDuplicate].map(|kind| (kind, None));
+    let others = [
+        Reason::Failed(FailureClass::Http),
+        Reason::Excluded(Exclusion::Scope),
+        Reason::Deferred(Deferral::DuplicateLink),
+    ];
+    let outcomes = copies.into_iter().chain(others.map(|reason| (reason.outcome(), Some(reason))));
+    for (place, (outcome, reason)) in outcomes.enumerate() {
         let of = (place < 2).then(|| text.to_owned());
         lines.add(&PageLine {
             url: format!("http://h{place}.test/{text}"),
-            outcome: (*outcome).to_owned(),
+            outcome,
             requests: 1,
             title: Some(text.to_owned()),
             fetched_at: Some("2026-01-01T00:00:00.000Z".into()),
             score: of.as_ref().map(|_| 0.9),
             decided_by: Some("similarity".into()),
             duplicate_of: of,
-            reason: Some(text.to_owned()),
+            reason,
             ..PageLine::default()
         });
     }
@@ -180,7 +187,7 @@ fn a_report_on_a_hundred_thousand_pages_of_many_hosts_stays_short() {
         let url = format!("http://host-with-a-long-name-{host}.example.org/{number}/{long}");
         let copy = number % 2 == 1;
         report.lines.add(&PageLine {
-            outcome: if copy { "near-duplicate" } else { "stored" }.to_owned(),
+            outcome: if copy { OutcomeKind::NearDuplicate } else { OutcomeKind::Stored },
             duplicate_of: copy.then(|| format!("http://host-{}.example.org/{}/{long}", host / 2, number / 20)),
             score: copy.then_some(0.7 + f64::from(number % 300) / 1000.0),
             decided_by: Some("similarity".into()),
@@ -250,7 +257,7 @@ fn the_answer_comes_first_and_rules_are_words() {
     let mut report = report("http://a.test/");
     report.lines.predicted.clear();
     report.lines.predicted.insert(("http://a.test/de/* -> http://a.test/en/*".into(), "unlinked".into(), 995_000), 9);
-    *report.lines.outcomes.entry("predicted-duplicate".to_owned()).or_default() = 9;
+    *report.lines.outcomes.entry(OutcomeKind::PredictedDuplicate).or_default() = 9;
     let (html, parts) = pages(&report);
     let answer = html.find("class=\"answer\"").unwrap();
     assert!(answer < html.find("<section").unwrap());

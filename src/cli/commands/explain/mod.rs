@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::detect;
 use crate::fetch::{RobotsRule, deciding_rule};
-use crate::model::{ErrorLine, Normalizer, PageLine, UrlId, shown_url};
+use crate::model::{ErrorLine, Normalizer, OutcomeKind, PageLine, UrlId, shown_url};
 use crate::store::StoreReader;
 
 use crate::cli::args::ExplainArguments;
@@ -84,7 +84,7 @@ pub struct Explanation {
 struct PathStep {
     url: String,
     depth: u16,
-    outcome: String,
+    outcome: OutcomeKind,
 }
 
 /// What robots.txt says about a URL.
@@ -133,8 +133,11 @@ impl ExplainedCrawl {
             Some(id) if against.is_empty() => judgement::judgement(&self.reader, &self.options, id)?,
             _ => None,
         };
-        let error =
-            if line.as_ref().is_some_and(|line| line.outcome == "failed") { self.lines.error(&url)? } else { None };
+        let error = if line.as_ref().is_some_and(|line| line.outcome == OutcomeKind::Failed) {
+            self.lines.error(&url)?
+        } else {
+            None
+        };
         Ok(Explanation { robots: self.robots(&url)?, line, url, path, error, original, judgement, against })
     }
 

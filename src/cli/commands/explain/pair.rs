@@ -68,7 +68,7 @@ pub(super) fn pair(
     let sides = judged.iter().map(|(then, url, line)| PairSide {
         url: (*url).clone(),
         title: line.as_ref().and_then(|line| line.title.clone()),
-        outcome: line.as_ref().map_or_else(|| "judged".to_owned(), |line| line.outcome.clone()),
+        outcome: line.as_ref().map_or_else(|| "judged".to_owned(), |line| line.outcome.name().to_owned()),
         sequence: then.number.0,
         terms: if then.number == first.number { stored.record.len() } else { probe.record.len() },
         weight: if then.number == first.number { stored.record.total() } else { probe.record.total() },
@@ -87,7 +87,7 @@ pub(super) fn pair(
 }
 
 fn unjudged(url: &str, line: Option<&PageLine>) -> CliError {
-    let outcome = line.map_or("waiting", |line| line.outcome.as_str());
+    let outcome = line.map_or("waiting", |line| line.outcome.name());
     CliError::usage(format!("{url}: the page was not compared: it is {outcome}"))
         .with_hint("only stored pages and duplicates have a record; see ndcrawl explain DIR URL")
 }

@@ -7,7 +7,7 @@ use super::{Explanation, PathStep, RobotsView};
 use crate::cli::format::{byte_size, counted, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::shortened;
-use crate::model::{EarlierVerdict, PageLine, Revision};
+use crate::model::{EarlierVerdict, OutcomeKind, PageLine, Reason, Revision};
 
 /// Steps shown at either end of a long path.
 const STEPS: usize = 4;
@@ -18,7 +18,7 @@ pub(super) const TITLE: usize = 90;
 fn before(earlier: &EarlierVerdict) -> String {
     let score = earlier.score.map_or(String::new(), |score| format!(" ({score})"));
     let first = match &earlier.duplicate_of {
-        Some(of) => format!("first decided {} of {}{score}", with_article(&earlier.outcome), terminal_safe(of)),
+        Some(of) => format!("first decided {} of {}{score}", with_article(earlier.outcome.name()), terminal_safe(of)),
         None => "stored first".to_owned(),
     };
     match earlier.reason {
@@ -89,43 +89,50 @@ impl Explanation {
             Some(folder) => format!("{of} of the earlier crawl in {}", terminal_safe(folder)),
             None => of.into_owned(),
         };
-        let reason = line.reason.as_deref().unwrap_or_default();
-        let what = match line.outcome.as_str() {
-            "stored" => "no earlier stored page matches it".to_owned(),
-            "near-duplicate" => format!("left out: it duplicates {of}{}", score(line)),
-            "exact-duplicate" => {
+        let what = match line.outcome {
+            OutcomeKind::Stored => "no earlier stored page matches it".to_owned(),
+            OutcomeKind::NearDuplicate => format!("left out: it duplicates {of}{}", score(line)),
+            OutcomeKind::ExactDuplicate => {
                 let same = if line.decided_by.as_deref() == Some("body-digest") { "bytes" } else { "text" };
                 format!("left out: it has the same {same} as {of}")
             }
-            "redirected" => {
+            OutcomeKind::Redirected => {
                 format!("the target is {}", line.final_url.as_deref().map(terminal_safe).unwrap_or_default())
             }
-            "not-modified" if line.status == Some(304) => "unchanged: the server answered 304 Not Modified".to_owned(),
-            "not-modified" => "unchanged: the same bytes as in the crawl before".to_owned(),
-            "excluded" => match (&line.pattern, &line.probe) {
-                (Some(pattern), _) => format!(
-                    "pages of the URL pattern {} are duplicates only, so it was not fetched (--trap-guard)",
-                    terminal_safe(pattern)
-                ),
-                (_, Some(probe)) => {
-                    format!("it equals the response to {}, a probe of a made-up URL (--soft-404)", terminal_safe(probe))
-                }
-                _ => excluded(reason).to_owned(),
-            },
-            "predicted-duplicate" => format!(
+            OutcomeKind::NotModified if line.status == Some(304) => {
+                "unchanged: the server answered 304 Not Modified".to_owned()
+            }
+            OutcomeKind::NotModified => "unchanged: the same bytes as in the crawl before".to_owned(),
+            OutcomeKind::Excluded | OutcomeKind::Failed | OutcomeKind::Deferred => {
+                line.reason.map_or_else(String::new, |reason| self.reason(line, reason))
+            }
+            OutcomeKind::PredictedDuplicate => format!(
                 "not fetched: a rule predicts that it duplicates {of} ({}, in {}; correct for {} of the tested pages)",
                 line.rule.as_deref().map(terminal_safe).unwrap_or_default(),
                 line.rule_context.as_deref().map(terminal_safe).unwrap_or_default(),
                 line.validity.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share)),
             ),
-            "deferred" => deferred(reason).to_owned(),
-            "failed" => match &self.error {
-                Some(error) => format!("{}: {}", terminal_safe(&error.class), terminal_safe(&error.detail)),
-                None => terminal_safe(reason).into_owned(),
-            },
-            _ => terminal_safe(reason).into_owned(),
         };
-        format!("{}, {what}", terminal_safe(&line.outcome))
+        format!("{}, {what}", line.outcome.name())
+    }
+
+    /// Says why the URL was not kept. What is known of this URL goes before what is known of the reason.
+    fn reason(&self, line: &PageLine, reason: Reason) -> String {
+        match (reason, &line.pattern, &line.probe, &self.error) {
+            (Reason::Excluded(_), Some(pattern), ..) => format!(
+                "pages of the URL pattern {} are duplicates only, so it was not fetched (--trap-guard)",
+                terminal_safe(pattern)
+            ),
+            (Reason::Excluded(_), _, Some(probe), _) => {
+                format!("it equals the response to {}, a probe of a made-up URL (--soft-404)", terminal_safe(probe))
+            }
+            (Reason::Failed(_), .., Some(error)) => {
+                format!("{}: {}", terminal_safe(&error.class), terminal_safe(&error.detail))
+            }
+            (Reason::Failed(class), .., None) => class.name().to_owned(),
+            (Reason::Excluded(_), ..) => reason.explain().to_owned(),
+            (Reason::Deferred(_), ..) => format!("not fetched: {}", reason.explain()),
+        }
     }
 
     fn found(&self) -> String {
@@ -134,7 +141,7 @@ impl Explanation {
             None => "a seed, or listed in a sitemap".to_owned(),
             Some(step) => {
                 let links = counted(depth.into(), "link", "links");
-                let how = if step.outcome == "redirected" { "a redirect of" } else { "on" };
+                let how = if step.outcome == OutcomeKind::Redirected { "a redirect of" } else { "on" };
                 format!("{links} from a seed, {how} {}", terminal_safe(&step.url))
             }
         }
@@ -151,7 +158,7 @@ impl Explanation {
         }];
         parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
         parts.extend(line.status.map(|status| format!("status {status}")));
-        if let Some(address) = line.final_url.as_deref().filter(|_| line.outcome != "redirected") {
+        if let Some(address) = line.final_url.as_deref().filter(|_| line.outcome != OutcomeKind::Redirected) {
             parts.push(format!("in the spelling that the server redirects to: {}", terminal_safe(address)));
         }
         parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
@@ -160,7 +167,7 @@ impl Explanation {
             parts.push("truncated".to_owned());
         }
         parts.extend(line.text_from.as_deref().map(|_| "text read from PDF".to_owned()));
-        parts.extend(line.text_error.as_deref().map(|reason| text_error(reason).to_owned()));
+        parts.extend(line.text_error.map(|error| error.explain().to_owned()));
         if !line.robots.is_empty() {
             parts.push(format!("marked {}", terminal_safe(&line.robots.join(", "))));
         }
@@ -205,53 +212,6 @@ fn score(line: &PageLine) -> String {
     line.score.map_or(String::new(), |score| format!(" (similarity {score}{second}{how})"))
 }
 
-fn excluded(reason: &str) -> &'static str {
-    match reason {
-        "scope" => "outside the scope of the seeds (--scope)",
-        "include" => "no --include expression matches it",
-        "exclude" => "an --exclude expression matches it",
-        "robots" => "robots.txt disallows it",
-        "robots-unreachable" => "robots.txt is unreachable, which disallows everything for now",
-        "crawl-delay" => "its robots.txt sets a longer Crawl-delay than --max-crawl-delay",
-        "noindex" => "the page is marked noindex; its links were followed",
-        "type" => "its media type, by header or first bytes, is not accepted (--accept-type)",
-        "trap" => "it looks like a crawler trap: repeated or too many path segments (--trap-guard)",
-        "pattern" => "its URL pattern yields duplicates only (--trap-guard)",
-        "soft-404" => "it equals the response to a made-up URL (--soft-404)",
-        "off-topic" => "its relevance to the topic is below --focus-min; its links were followed",
-        "sitemap" => "a sitemap: read for its links only",
-        "empty" => "the answer has no content",
-        _ => "excluded by a rule",
-    }
-}
-
-fn text_error(reason: &str) -> &'static str {
-    match reason {
-        "encrypted" => "without text: it is encrypted",
-        "not-pdf" => "without text: the server calls it PDF, and it is none",
-        "damaged" => "without text: its structure cannot be read (a body that --max-body cut has none)",
-        "empty" => "without text: its pages are pictures, such as those of a scanner, or its fonts tell no characters",
-        "cut" => "the text is cut at --max-body",
-        "memory" => "without text: the reader wanted more memory than pdf.memory",
-        "time" => "without text: the reader took longer than pdf.timeout",
-        "crashed" => "without text: the reader ended before it answered (see the log)",
-        "not-started" => "without text: the reader could not be started (see the log)",
-        _ => "without text",
-    }
-}
-
-fn deferred(reason: &str) -> &'static str {
-    match reason {
-        "depth" => "not fetched: it is deeper than --depth",
-        "budget" => "not fetched: the page or time limit of the crawl or host was reached",
-        "duplicate-link" => "not fetched: only duplicates link to it (--duplicate-links follow fetches it)",
-        "nofollow" => "not fetched: every link to it is marked nofollow",
-        "not-in-sitemap" => "not fetched: no sitemap lists it (--sitemaps on follows links, too)",
-        "not-asked" => "not fetched: the engine spider skipped it (--engine frontier takes every link)",
-        _ => "not fetched",
-    }
-}
-
 impl RobotsView {
     fn text(&self) -> String {
         let origin = terminal_safe(&self.origin);
@@ -280,9 +240,8 @@ fn path(steps: &[PathStep], url: &str) -> String {
         return String::new();
     }
     let mut text = "\nPath from the seed\n".to_owned();
-    let line = |step: &PathStep| {
-        format!("  {:>3}  {:<16} {}\n", step.depth, terminal_safe(&step.outcome), terminal_safe(&step.url))
-    };
+    let line =
+        |step: &PathStep| format!("  {:>3}  {:<16} {}\n", step.depth, step.outcome.name(), terminal_safe(&step.url));
     if steps.len() <= 2 * STEPS + 1 {
         steps.iter().for_each(|step| text += &line(step));
     } else {
