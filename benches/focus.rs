@@ -82,7 +82,7 @@ fn order(seed: &str, arguments: &[&str], config: &str) -> Vec<String> {
         "--config",
         &config,
     ]);
-    run.args(["--no-warc", "--format", "none"]).args(arguments).finish().expect_code(0);
+    run.args(["--no-warc", "--no-report"]).args(arguments).finish().expect_code(0);
     let mut lines: Vec<(String, String)> = Vec::new();
     for line in place.pages().iter().filter(|line| line["requests"] != 0) {
         let at = line["fetched_at"].as_str().unwrap_or_default().to_owned();

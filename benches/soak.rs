@@ -192,7 +192,7 @@ fn main() {
         .run(["--seeds", "seeds.txt", "-o", "out", "--allow-private", "--ip-delay", "0"])
         .args(["--delay", &delay])
         .args(["--host-concurrency", "8", "-c", "64", "--depth", "60000", "--max-pages-per-host", "0"])
-        .args(["--duplicate-links", "follow", "--format", "none", "--progress", "none"])
+        .args(["--duplicate-links", "follow", "--no-report", "--progress", "none"])
         .patience(PATIENCE)
         .start();
 

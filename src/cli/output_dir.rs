@@ -21,7 +21,7 @@ use crate::store::{self, CrawlVersion, EARLIER, MOVED, REBUILDING};
 
 /// Everything that a run writes and a fresh start deletes. Other entries of a folder belong to the user, but for the
 /// rests of hosts, which outlive every crawl.
-const OURS: [&str; 17] = [
+const OURS: [&str; 16] = [
     "crawl.json",
     "status.json",
     "pages.jsonl",
@@ -32,7 +32,6 @@ const OURS: [&str; 17] = [
     "comparison_files",
     "warc",
     "store",
-    "links.jsonl",
     "parquet",
     "export",
     EARLIER,

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::Format;
 use crate::cli::errors::{CliError, exit, report_error};
 use crate::cli::setup;
 use crate::cli::summary::{PredictionCost, SkippingCost};
@@ -28,11 +27,11 @@ pub(super) struct ReportAtEnd {
     pub is_damaged: bool,
 }
 
-/// Writes the report at the end of a crawl, if `--format` asks for it.
+/// Writes the report at the end of a crawl, unless `--no-report` forbids it.
 ///
 /// A report that cannot be written does not fail the crawl. Damaged data does, because it is the result.
 pub(super) fn at_end(settings: &Settings) -> ReportAtEnd {
-    if !settings.out.formats.contains(&Format::Html) {
+    if !settings.out.report {
         return ReportAtEnd::default();
     }
     let path = settings.out.dir.join(REPORT_FILE);

@@ -26,8 +26,7 @@ use super::warc_files;
 /// The folder of generations.
 pub const EARLIER: &str = "earlier";
 /// Files that move. The logs come last, because they mark a crawl that can be resumed.
-const MOVED: [&str; 7] =
-    ["report.html", "status.json", "links.jsonl", "errors.jsonl", "pages.jsonl", "crawl.json", "store"];
+const MOVED: [&str; 6] = ["report.html", "status.json", "errors.jsonl", "pages.jsonl", "crawl.json", "store"];
 const NOTE: &str = "generation.json";
 const PART: &str = "part";
 

@@ -88,7 +88,7 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// One request at a time, so that the order of the pages is always the same.
-const ONE_BY_ONE: [&str; 15] = [
+const ONE_BY_ONE: [&str; 14] = [
     "--concurrency",
     "1",
     "--host-concurrency",
@@ -101,8 +101,7 @@ const ONE_BY_ONE: [&str; 15] = [
     "--depth",
     "50",
     "--no-warc",
-    "--format",
-    "none",
+    "--no-report",
     "--quiet",
 ];
 
@@ -267,7 +266,7 @@ fn verdicts_of_a_dedup_of_two_editions_are_unchanged() {
     for path in ["inst-amd64/en", "inst-amd64/fr", "inst-arm64/en", "inst-arm64/fr"] {
         copy(&root.join(path), &stage.place.path("pages").join(path));
     }
-    let run = stage.run(&["dedup", "pages", "--out", "out", "--no-warc", "--format", "none", "--quiet"]);
+    let run = stage.run(&["dedup", "pages", "--out", "out", "--no-warc", "--no-report", "--quiet"]);
     run.finish().expect_code(0);
     assert_golden("dedup-two-editions.tsv", &text_of(stage.verdicts()));
 }

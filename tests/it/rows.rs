@@ -15,7 +15,7 @@ fn dedup(place: &Place, inputs: &[&str], flags: &[&str]) -> Finished {
     place
         .run(["dedup"])
         .args(inputs)
-        .args(["-o", "out", "--min-free", "0", "--format", "none", "--json", "--fresh", "--force"])
+        .args(["-o", "out", "--min-free", "0", "--no-report", "--json", "--fresh", "--force"])
         .args(flags)
         .finish()
 }

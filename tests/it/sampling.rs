@@ -101,7 +101,7 @@ fn skipping(web: &Web, policy: &str, seed: usize) -> Value {
     let place = Place::new();
     let run = place.crawl(&[format!("{}/", web.origins()[0])]);
     let run = run.args(["--duplicate-links", policy, "--random-seed", &seed.to_string(), "--soft-404", "off"]);
-    let run = run.args(["--trap-guard", "off", "--format", "none", "--no-warc", "--json"]);
+    let run = run.args(["--trap-guard", "off", "--no-report", "--no-warc", "--json"]);
     run.finish().expect_code(0).json()["skipping"].clone()
 }
 

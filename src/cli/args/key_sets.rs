@@ -39,7 +39,7 @@ impl KeySet for MachineKeys {
 
 /// Keys of a crawl of one process.
 #[cfg(feature = "cluster")]
-const NOT_OF_WORKERS: [&str; 5] = ["seeds", "seeds_file", "dedup.against", "fail_over", "out.formats"];
+const NOT_OF_WORKERS: [&str; 5] = ["seeds", "seeds_file", "dedup.against", "fail_over", "out.report"];
 
 /// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
 const NOT_OF_EVAL: [&str; 8] = [

@@ -5,10 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::cli::config::schema;
-use crate::cli::config::settings::{
-    Browser, Dashboard, Dedup, Dust, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Pdf, Politeness, Render, Scope,
-    Security, Settings,
-};
+use crate::cli::config::settings::{Browser, Dedup, Focus, Fuzzy, Politeness, Settings};
 use crate::cli::config::units::Size;
 use crate::model::{Detector, Threshold};
 
@@ -39,18 +36,7 @@ fn blank() -> Settings {
         engine: Default::default(),
         random_seed: 0,
         fail_over: None,
-        scope: Scope {
-            depth: 0,
-            max_pages: None,
-            max_pages_per_host: None,
-            max_time: None,
-            kind: Default::default(),
-            include: vec![],
-            exclude: vec![],
-            sitemaps: Default::default(),
-            trap_guard: false,
-            soft_404: false,
-        },
+        scope: Default::default(),
         focus: Focus { terms: vec![], min_score: None, exploration: ONE, weights: Default::default() },
         politeness: Politeness {
             concurrency: NonZeroUsize::MIN,
@@ -62,32 +48,9 @@ fn blank() -> Settings {
             nofollow: Default::default(),
             noarchive: Default::default(),
         },
-        identity: Identity {
-            user_agent: Default::default(),
-            contact: Default::default(),
-            robots_agent: Default::default(),
-        },
-        http: Http {
-            headers: vec![],
-            header_everywhere: false,
-            cookie_file: None,
-            proxy: Default::default(),
-            timeout: zero,
-            connect_timeout: zero,
-            header_timeout: zero,
-            idle_timeout: zero,
-            retries: 0,
-            max_retry_after: zero,
-            max_redirects: 0,
-            max_body: Size(0),
-            max_header: Size(0),
-            accept_types: vec![],
-            insecure: false,
-            ca_file: None,
-            http1_only: false,
-            resolve: vec![],
-        },
-        security: Security { allow_nets: vec![], allow_private: false },
+        identity: Default::default(),
+        http: Default::default(),
+        security: Default::default(),
         browser: Browser {
             mode: Default::default(),
             executable: None,
@@ -96,9 +59,9 @@ fn blank() -> Settings {
             max_requests: 0,
             max_bytes: Size(0),
         },
-        pdf: Pdf { read: false, timeout: zero, memory: Size(0) },
-        normalise: Normalise { strip_params: vec![], max_url_length: 0 },
-        render: Render { parser: Default::default(), stemming: Default::default() },
+        pdf: Default::default(),
+        normalise: Default::default(),
+        render: Default::default(),
         dedup: Dedup {
             detector: Detector::Mwo,
             threshold: None,
@@ -130,16 +93,10 @@ fn blank() -> Settings {
                 first_results: 0,
             },
         },
-        dust: Dust { predicted: Default::default(), rules: vec![] },
-        out: Out { dir: Default::default(), warc: false, warc_size: Size(0), formats: Vec::new(), min_free: Size(0) },
-        dashboard: Dashboard { listen: None, public: false },
-        log: Log {
-            level: Default::default(),
-            format: Default::default(),
-            file: None,
-            progress: Default::default(),
-            color: Default::default(),
-        },
+        dust: Default::default(),
+        out: Default::default(),
+        dashboard: Default::default(),
+        log: Default::default(),
         sources: BTreeMap::new(),
     }
 }

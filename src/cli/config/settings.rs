@@ -18,7 +18,7 @@ use crate::cli::config::schema;
 use crate::cli::config::source::Source;
 use crate::cli::config::units::{Memory, Size};
 use crate::cli::config::value_enums::{
-    ColorChoice, ComparedPages, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
+    ColorChoice, ComparedPages, EngineKind, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
     PageSource, Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Sitemaps, Stemming,
 };
 use crate::crawl::DuplicateLinks;
@@ -53,7 +53,7 @@ pub struct Settings {
 }
 
 /// Which URLs are fetched, and how many.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Scope {
     pub depth: u16,
@@ -94,7 +94,7 @@ pub struct Politeness {
 }
 
 /// The identity of the crawler.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Identity {
     pub user_agent: HeaderText,
@@ -103,7 +103,7 @@ pub struct Identity {
 }
 
 /// HTTP requests and limits of responses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Http {
     pub headers: Vec<HeaderLine>,
@@ -127,7 +127,7 @@ pub struct Http {
 }
 
 /// Addresses that may be connected to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Security {
     pub allow_nets: Vec<ipnet::IpNet>,
@@ -147,7 +147,7 @@ pub struct Browser {
 }
 
 /// Reading of PDF.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Pdf {
     pub read: bool,
@@ -156,7 +156,7 @@ pub struct Pdf {
 }
 
 /// URL normalization.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Normalise {
     pub strip_params: Vec<String>,
@@ -164,7 +164,7 @@ pub struct Normalise {
 }
 
 /// Reading of pages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Render {
     pub parser: Parser,
@@ -172,7 +172,7 @@ pub struct Render {
 }
 
 /// Prediction of duplicate URLs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Dust {
     pub predicted: PredictedUrls,
@@ -222,18 +222,18 @@ pub struct Fuzzy {
 }
 
 /// The output folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Out {
     pub dir: PathBuf,
     pub warc: bool,
     pub warc_size: Size,
-    pub formats: Vec<Format>,
+    pub report: bool,
     pub min_free: Size,
 }
 
 /// The dashboard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Dashboard {
     pub listen: Option<ListenAddress>,
@@ -241,7 +241,7 @@ pub struct Dashboard {
 }
 
 /// The log and progress on stderr.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Log {
     pub level: LogLevel,

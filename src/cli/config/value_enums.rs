@@ -231,17 +231,6 @@ choices! {
 }
 
 choices! {
-    /// What is written when a crawl ends.
-    Format {
-        /// The report, one web page.
-        #[default]
-        Html = "html",
-        /// Nothing.
-        None = "none",
-    }
-}
-
-choices! {
     /// The format of log lines.
     LogFormat {
         /// Text.

@@ -27,16 +27,12 @@ pub const KEYS: &[Key] = &[
         .example("--warc-size 4G")
         .flag("warc-size")
         .heading(OUTPUT),
-    key!(
-        out.formats,
-        Shape::CommaList("LIST"),
-        "html",
-        "What to write when the crawl ends: html: the report; none: nothing"
-    )
-    .because("The report answers what most people ask first.")
-    .example("--format none")
-    .flag("format")
-    .heading(OUTPUT),
+    key!(out.report, Shape::Switch("false"), "true", "Write the report, report.html, when the crawl ends")
+        .because("The report answers what most people ask first.")
+        .example("--no-report")
+        .flag("no-report")
+        .flag_help("Do not write the report when the crawl ends")
+        .heading(OUTPUT),
     key!(out.min_free, Shape::Value("SIZE"), "500M", "Stop when less disk space is free; the crawl can be resumed")
         .because("Room to end in order and for other programs.")
         .example("--min-free 5G")
