@@ -128,7 +128,7 @@ The crawl must not be running, because it locks the store.";
 /// The end of the help of `report`.
 pub const AFTER_REPORT: &str = "\
 Examples:
-  Write ndcrawl-out/report.html (as a crawl does, unless --format none):
+  Write ndcrawl-out/report.html (as a crawl does, unless --no-report):
     ndcrawl report ndcrawl-out
 
   Write the report elsewhere, with the threshold curve of a large crawl:
