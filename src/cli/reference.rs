@@ -265,7 +265,7 @@ fn fields_of_a_page_line() {
             let name = code(if &found[2] == "media_type" { "type" } else { &found[2] });
             let inner = found[3].trim_start_matches("Option<").trim_end_matches('>');
             let kind = match inner {
-                "String" => "string",
+                "String" | "OutcomeKind" | "Reason" | "TextError" => "string",
                 "bool" => "boolean",
                 _ if inner.starts_with("Vec<") => "array",
                 "u16" | "u32" | "u64" | "f64" => "number",
