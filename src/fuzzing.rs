@@ -65,6 +65,7 @@ fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
         request_headers: Vec::new(),
         body: body.to_vec(),
         truncated: false,
+        broken_off: None,
         address: None,
         started_at: Some(NOW),
         elapsed: Duration::ZERO,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cli::args::ReadDocumentArguments;
 use crate::cli::config::http_values::Proxy;
@@ -361,10 +362,11 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
             Proxy::Url(url) => Some(url.to_string()),
         },
         timeout: http.timeout,
-        connect_timeout: http.connect_timeout.min(http.timeout),
-        header_timeout: http.header_timeout.min(http.timeout),
-        idle_timeout: http.idle_timeout.min(http.timeout),
+        connect_timeout: phase_timeout(settings, "http.connect_timeout", http.connect_timeout),
+        header_timeout: phase_timeout(settings, "http.header_timeout", http.header_timeout),
+        idle_timeout: phase_timeout(settings, "http.idle_timeout", http.idle_timeout),
         retries: http.retries,
+        host_patience: politeness.host_patience,
         max_retry_after: http.max_retry_after,
         max_body: usize::try_from(http.max_body.0).unwrap_or(usize::MAX),
         max_header: usize::try_from(http.max_header.0).unwrap_or(usize::MAX),
@@ -386,6 +388,14 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         ignore_robots: politeness.ignore_robots,
         ..fetch::Options::default()
     }
+}
+
+/// Returns the time limit of one phase of a request. Who gives `--timeout` means each phase for which nothing else is
+/// given.
+fn phase_timeout(settings: &Settings, key: &str, limit: Duration) -> Duration {
+    let whole = settings.http.timeout;
+    let is_meant = settings.is_given("http.timeout") && !settings.is_given(key);
+    if is_meant { whole } else { limit.min(whole) }
 }
 
 #[cfg(test)]

@@ -152,6 +152,7 @@ impl Unfetched {
             let HeldBack::Deferred(reason) = held_back else { continue };
             match reason {
                 Deferral::Budget => {}
+                Deferral::HostTrouble => unfetched.add(reason),
                 Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),
                 Deferral::Depth | Deferral::NoFollow | Deferral::NotAsked | Deferral::NotInSitemap => {
                     unfetched.add(reason);

@@ -28,6 +28,7 @@ mod dispatcher;
 mod early_failures;
 mod enqueue;
 #[cfg_attr(not(feature = "spider"), allow(dead_code))]
+mod excused_tries;
 mod external_engine;
 mod finish;
 #[cfg(feature = "browser")]

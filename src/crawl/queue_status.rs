@@ -42,11 +42,13 @@ pub enum WaitReason {
     Retry,
     /// Nothing: the host's page budget is used up.
     Budget,
+    /// The next run: the host was in trouble for too long.
+    HostTrouble,
 }
 
 impl WaitReason {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Turn,
         Self::InFlight,
         Self::Robots,
@@ -57,6 +59,7 @@ impl WaitReason {
         Self::RetryAfter,
         Self::Retry,
         Self::Budget,
+        Self::HostTrouble,
     ];
 
     /// Returns the name in output.
@@ -72,6 +75,7 @@ impl WaitReason {
             Self::RetryAfter => "retry-after",
             Self::Retry => "retry",
             Self::Budget => "budget",
+            Self::HostTrouble => "host-trouble",
         }
     }
 
@@ -88,6 +92,7 @@ impl WaitReason {
             Self::RetryAfter => "the time that the host asked for with Retry-After",
             Self::Retry => "another try of URLs that failed; no others wait",
             Self::Budget => "nothing that will come: the host has had its pages",
+            Self::HostTrouble => "the next run: the host was in trouble for longer than --host-patience",
         }
     }
 }
@@ -142,6 +147,7 @@ pub(super) fn explained(waiting: frontier::QueuedOrigin, fetcher: &Fetcher) -> Q
     let rest = resting.map(|(due, rest)| (Some(due), WaitReason::from(rest)));
     let (due, why) = match waiting.hold {
         OriginHold::Pages => (None, WaitReason::Budget),
+        OriginHold::GivenUp => (None, WaitReason::HostTrouble),
         OriginHold::Leases if fetcher.is_asking_robots(&waiting.origin) => (None, WaitReason::Robots),
         OriginHold::Leases => rest.unwrap_or((None, WaitReason::InFlight)),
         OriginHold::Turn => rest.unwrap_or((None, WaitReason::Turn)),

@@ -386,6 +386,7 @@ impl Crawl {
             spellings: Spellings::default(),
             reported_robots: Default::default(),
             reported_sitemaps: Default::default(),
+            excused: Default::default(),
             early_failures: Default::default(),
         };
         let mut engine = JoinSet::new();

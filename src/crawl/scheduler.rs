@@ -146,6 +146,12 @@ impl Scheduler {
             && !self.worker.fetch.fetcher.has_heard();
         if is_over {
             for EarlyFailure { lease, class, detail } in failures.take() {
+                let origin = lease.url.origin();
+                if self.worker.fetch.fetcher.is_there(&origin) {
+                    self.frontier.give_up(&origin);
+                    self.frontier.nak(&lease, Instant::now());
+                    continue;
+                }
                 let outcome = Box::new(FetchOutcome::Failed { class, detail, fetched: None });
                 // If the dispatcher is gone, the next look at the channel shows it.
                 let message = DispatchMessage::Arrival { lease: Box::new(lease), outcome, requests: None };

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use url::Url;
 
 use crate::fetch::{
-    Absent, FetchFailure, PageRequest, Robots, RobotsAnswer, absent_page, back_off, rest_asked, retry_status,
+    Absent, FetchFailure, HostHealth, PageRequest, Robots, RobotsAnswer, absent_page, asks_to_come_again, back_off, rest_asked,
     tries_before_answer,
 };
 use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
@@ -17,6 +17,7 @@ use crate::pipeline::RequestCounts;
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
 use super::early_failures::{EarlyFailure, EarlyFailures};
+use super::excused_tries::ExcusedTries;
 #[cfg(feature = "browser")]
 use super::headless_fetch::HeadlessFetch;
 use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps};
@@ -46,6 +47,8 @@ pub(super) struct Worker {
     pub reported_robots: Mutex<HashMap<String, i64>>,
     /// Fetch time of the last robots.txt whose sitemaps went to the dispatcher, by origin.
     pub reported_sitemaps: Mutex<HashMap<String, i64>>,
+    /// Requests that failed for the host's sake, by URL.
+    pub excused: ExcusedTries,
     /// Failures that the scheduler makes final, or not.
     pub early_failures: EarlyFailures,
 }
@@ -75,6 +78,7 @@ impl Worker {
         match step {
             NextStep::Finish(found) => {
                 self.spellings.forget(lease.id);
+                self.excused.forget(lease.id);
                 let _ = self
                     .fetch
                     .messages
@@ -111,6 +115,9 @@ impl Worker {
         if lease.discovery.kind != LinkKind::SitemapFile {
             self.report_sitemaps(&lease.url, &robots).await;
         }
+        if let Some(step) = self.await_robots(lease, &robots) {
+            return step;
+        }
         if let Some(failure) = robots.failure().filter(|failure| self.may_be_the_network(failure)) {
             return NextStep::AwaitAnswer { class: failure.class, detail: format!("robots.txt: {}", failure.detail) };
         }
@@ -121,6 +128,11 @@ impl Worker {
         }
         if self.fetch.is_stopped() || self.fetch.is_paused() {
             return NextStep::Retry(Instant::now());
+        }
+        match self.fetch.fetcher.health(&lease.url, lease.attempts > 0).await {
+            HostHealth::Well => {}
+            HostHealth::Ill => return self.rest(lease),
+            HostHealth::GivenUp => return self.give_up(lease),
         }
         // The origin may rest after a request for robots.txt. The lease goes back rather than hold a place among
         // the fetches meanwhile.
@@ -141,6 +153,29 @@ impl Worker {
         match self.fetch.fetcher.polite_request(&lease.url, request).await {
             Ok(fetched) => self.answered(lease, &asked, Arc::new(fetched), (archived, is_conditional)).await,
             Err(failure) => self.unanswered(lease, &asked, failure),
+        }
+    }
+
+    /// Gives the lease back until the host has rested.
+    fn rest(&self, lease: &Lease) -> NextStep {
+        let due = self.fetch.fetcher.next_start(&lease.url.origin());
+        NextStep::Retry(due.unwrap_or_else(Instant::now))
+    }
+
+    /// Gives the lease back and leaves its host to the next run.
+    fn give_up(&self, lease: &Lease) -> NextStep {
+        self.fetch.frontier.give_up(&lease.url.origin());
+        NextStep::Retry(Instant::now())
+    }
+
+    /// Waits for a host that is in trouble to send its robots.txt. What follows if it never does is said by the status:
+    /// after 500 everything is forbidden (RFC 9309, section 2.3.1.4), and who is busy is asked again in the next run.
+    fn await_robots(&self, lease: &Lease, robots: &Robots) -> Option<NextStep> {
+        let status = robots.row().status;
+        match (robots.is_in_trouble(), self.fetch.fetcher.is_given_up(&lease.url)) {
+            (true, false) => Some(self.rest(lease)),
+            (true, true) if status != 500 => Some(self.give_up(lease)),
+            _ => None,
         }
     }
 
@@ -202,6 +237,10 @@ impl Worker {
         fetched: Arc<Fetched>,
         (archived, is_conditional): (Option<ArchivedPage>, bool),
     ) -> NextStep {
+        let may_be_better = fetched.broken_off.is_some() || asks_to_come_again(&fetched);
+        if may_be_better && let Some(step) = self.again(lease, asked, Some(&fetched)) {
+            return step;
+        }
         if let Some(step) = self.header_refresh(lease, asked, &fetched) {
             return step;
         }
@@ -226,11 +265,8 @@ impl Worker {
                 };
                 self.page(lease, asked, fetched, false, was_there).await
             }
-            (301 | 302 | 303 | 307 | 308, _) => self.redirect(lease, asked, fetched),
+            _ if fetched.is_redirect() => self.redirect(lease, asked, fetched),
             (status, _) => {
-                if retry_status(status) && self.has_retries(lease, asked) {
-                    return NextStep::Retry(self.next_try(lease, Some(&fetched)));
-                }
                 let detail = format!("status {status} {}", fetched.reason).trim_end().to_owned();
                 NextStep::Finish(FetchOutcome::Failed { class: FailureClass::Http, detail, fetched: Some(fetched) })
             }
@@ -242,8 +278,10 @@ impl Worker {
         let absent = (200..=299).contains(&fetched.status).then(|| absent_page(fetched)).flatten()?;
         let is_sitemap = lease.discovery.kind == LinkKind::SitemapFile;
         match absent {
-            Absent::Part(_) if self.has_retries(lease, asked) => Some(NextStep::Retry(self.next_try(lease, None))),
             Absent::Part(detail) => {
+                if let Some(step) = self.again(lease, asked, None) {
+                    return Some(step);
+                }
                 let (class, fetched) = (FailureClass::Partial, Some(fetched.clone()));
                 Some(NextStep::Finish(FetchOutcome::Failed { class, detail, fetched }))
             }
@@ -306,9 +344,12 @@ impl Worker {
     /// Retries a failed request. As long as no server has answered, a seed gets few tries: the network itself is likely
     /// down.
     fn unanswered(&self, lease: &Lease, asked: &[Url], failure: FetchFailure) -> NextStep {
-        if failure.retryable && self.has_retries(lease, asked) {
-            if lease.attempts <= tries_before_answer(&failure, self.fetch.fetcher.has_heard()) {
-                return NextStep::Retry(self.next_try(lease, None));
+        if failure.retryable
+            && let Some(step) = self.again(lease, asked, None)
+        {
+            let is_excused = self.fetch.fetcher.is_trouble_of_host(&lease.url);
+            if is_excused || lease.attempts <= tries_before_answer(&failure, self.fetch.fetcher.has_heard()) {
+                return step;
             }
             return NextStep::AwaitAnswer { class: failure.class, detail: failure.detail };
         }
@@ -332,10 +373,19 @@ impl Worker {
         due
     }
 
-    /// Whether the request may be repeated. The requests for other spellings, which `asked` counts, are no repetitions.
-    fn has_retries(&self, lease: &Lease, asked: &[Url]) -> bool {
+    /// Gives the lease back for another try, if one is left. The requests for other spellings, which `asked` counts, are
+    /// no tries, nor are those that failed for the host's sake.
+    fn again(&self, lease: &Lease, asked: &[Url], answer: Option<&Fetched>) -> Option<NextStep> {
+        let fetcher = &self.fetch.fetcher;
+        if fetcher.is_given_up(&lease.url) {
+            return Some(self.give_up(lease));
+        }
+        let is_excused = fetcher.is_trouble_of_host(&lease.url);
+        let excused = self.excused.count(lease.id, is_excused, fetcher.options().host_patience);
         let spellings = u32::try_from(asked.len()).unwrap_or(u32::MAX);
-        lease.attempts.saturating_sub(spellings) <= self.options.retries
+        let tries = lease.attempts.saturating_sub(spellings).saturating_sub(excused);
+        let has_tries = tries <= self.options.retries;
+        has_tries.then(|| if is_excused { self.rest(lease) } else { NextStep::Retry(self.next_try(lease, answer)) })
     }
 
     fn redirect(&self, lease: &Lease, asked: &[Url], fetched: Arc<Fetched>) -> NextStep {
@@ -421,7 +471,8 @@ impl Worker {
             let all = |texts: &[String]| {
                 normalizer.all(texts.iter().map(whole).collect::<Vec<_>>().iter().map(String::as_str))
             };
-            let (urls, sitemaps) = (all(&sitemap.pages), all(&sitemap.sitemaps));
+            let pages = [sitemap.pages, sitemap.alternates].concat();
+            let (urls, sitemaps) = (all(&pages), all(&sitemap.sitemaps));
             let cut = if answer.truncated { Some(SitemapCut::Bytes(answer.body.len() as u64)) } else { sitemap.cut };
             (urls, sitemaps, cut)
         });
@@ -433,6 +484,9 @@ impl Worker {
                 if let Some(why) = cut {
                     let (url, read) = (&fetched.url, urls.len() + sitemaps.len());
                     tracing::warn!(%url, read, "sitemap is not read to its end: {why}; what stands behind is not crawled");
+                }
+                if urls.is_empty() && sitemaps.is_empty() && !fetched.body.trim_ascii().is_empty() {
+                    tracing::warn!(url = %fetched.url, bytes = fetched.body.len(), "sitemap names no URL, although it is not empty");
                 }
                 FetchOutcome::Sitemap { fetched, urls, sitemaps }
             }

@@ -123,6 +123,7 @@ pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
         request_headers: Vec::new(),
         body,
         truncated: false,
+        broken_off: None,
         address: None,
         started_at: None,
         elapsed: Duration::ZERO,

@@ -1,7 +1,7 @@
 //! Tries the addresses of a host one after the other.
 
 use std::collections::HashSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{MutexGuard, PoisonError};
 
 use url::Host;
@@ -58,7 +58,7 @@ impl Fetcher {
                 Ok(fetched) => return Ok(fetched),
                 Err(Unanswered { failure, connecting, .. }) => {
                     if failure.class == FailureClass::Timeout && !self.has_heard() {
-                        self.silent().insert(address);
+                        self.silent().insert(SocketAddr::new(address, port(url.as_url())));
                     }
                     if !connecting || !failure.retryable {
                         return Err(failure);
@@ -77,11 +77,11 @@ impl Fetcher {
 
     /// Whether the address timed out before any server answered. Without a network, seeds that share an address would
     /// otherwise time out one after the other.
-    pub(super) fn is_silent(&self, address: IpAddr) -> bool {
-        !self.has_heard() && self.silent().contains(&address)
+    pub(super) fn is_silent(&self, url: &CanonicalUrl, address: IpAddr) -> bool {
+        !self.has_heard() && self.silent().contains(&SocketAddr::new(address, port(url.as_url())))
     }
 
-    fn silent(&self) -> MutexGuard<'_, HashSet<IpAddr>> {
+    fn silent(&self) -> MutexGuard<'_, HashSet<SocketAddr>> {
         self.0.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -117,7 +117,6 @@ pub(super) fn list(addresses: &[IpAddr]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
     use std::time::{Duration, Instant};
 
     use super::*;

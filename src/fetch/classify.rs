@@ -96,6 +96,11 @@ impl Http2 {
     }
 }
 
+/// Whether the connection has ended where more was expected, without a reset. TLS says so if it ends without notice.
+pub(super) fn is_end_of_file(error: &reqwest::Error) -> bool {
+    find::<io::Error>(error).is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof)
+}
+
 /// The failure of a host without a permitted address.
 pub(super) fn unresolved(error: &ResolveError) -> FetchFailure {
     match error {

@@ -1,7 +1,7 @@
 //! The fetcher: sends one request at a time, politely.
 
 use std::collections::HashSet;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -10,6 +10,7 @@ use super::address_attempts::list;
 use super::classify::Http2;
 use super::exchange::{Exchange, Unanswered};
 use super::headers::RequestHeaders;
+use super::host_health::Sign;
 use super::http_client::{HttpClients, connection};
 use super::in_flight::InFlight;
 use super::politeness::Permit;
@@ -21,7 +22,7 @@ use super::robots_cache::RobotsCache;
 use super::robots_download::{RobotsTransport, download_robots};
 use super::{
     AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Robots, Traffic, accepts, back_off,
-    rest_asked, retry_status, slow_down_status,
+    rest_asked,
 };
 use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow};
 
@@ -40,13 +41,13 @@ pub(super) struct Inner {
     pub(super) proxies: ProxyRules,
     pub(super) resolver: Arc<Resolver>,
     clients: HttpClients,
-    politeness: Politeness,
-    robots: RobotsCache,
+    pub(super) politeness: Politeness,
+    pub(super) robots: RobotsCache,
     in_flight: InFlight,
     /// Whether any server has ever answered.
     heard: AtomicBool,
     /// Addresses that timed out before any server had answered.
-    pub(super) silent: Mutex<HashSet<IpAddr>>,
+    pub(super) silent: Mutex<HashSet<SocketAddr>>,
 }
 
 impl Fetcher {
@@ -89,7 +90,7 @@ impl Fetcher {
         self.exchange_at_any(url, &addresses, &self.page_request(), None).await
     }
 
-    /// Sends one request when origin and address are due. A 429 or 503 delays the whole origin. The caller checks
+    /// Sends one request when origin and address are due. Trouble of the host delays the whole origin. The caller checks
     /// [`robots`](Self::robots) before.
     pub async fn polite_get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &self.page_request()).await
@@ -193,11 +194,11 @@ impl Fetcher {
     }
 
     /// [`polite_get`](Self::polite_get) with the given request options.
-    async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
+    pub(super) async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
         let origin = url.origin();
         let addresses = self.addresses(url).await?;
         let mut permit = self.0.politeness.acquire(&origin, addresses.first().copied()).await;
-        let (silent, live): (Vec<_>, Vec<_>) = addresses.into_iter().partition(|&address| self.is_silent(address));
+        let (silent, live): (Vec<_>, Vec<_>) = addresses.into_iter().partition(|&address| self.is_silent(url, address));
         if live.is_empty() && !silent.is_empty() {
             let detail = format!("{} timed out a moment ago", list(&silent));
             return Err(FetchFailure::passing(FailureClass::Timeout, detail));
@@ -209,27 +210,21 @@ impl Fetcher {
         if !answer.as_ref().is_ok_and(|fetched| !fetched.truncated) {
             permit.broken_off();
         }
-        if let Ok(fetched) = &answer {
-            if !self.0.heard.swap(true, Ordering::Relaxed) {
-                self.0.robots.forget_failures();
-            }
-            self.heed(&origin, fetched);
+        if answer.is_ok() && !self.0.heard.swap(true, Ordering::Relaxed) {
+            self.0.robots.forget_failures();
         }
+        self.heed(url, &answer);
         answer
     }
 
-    /// Applies the delay that a response asks for.
-    fn heed(&self, origin: &str, fetched: &Fetched) {
-        let politeness = &self.0.politeness;
+    /// Lets the host rest as long as it asks for, and if it is in trouble.
+    fn heed(&self, url: &CanonicalUrl, answer: &Result<Fetched, FetchFailure>) {
+        let is_page = answer.as_ref().is_ok_and(|fetched| (200..=299).contains(&fetched.status));
         let longest = self.0.options.max_retry_after;
-        let asked = retry_status(fetched.status).then(|| rest_asked(fetched, SystemTime::now(), longest)).flatten();
-        if slow_down_status(fetched.status) {
-            let strikes = politeness.strike(origin);
-            return self.rest(origin, asked, strikes);
-        }
-        politeness.forgive(origin);
-        if asked.is_some() {
-            self.rest(origin, asked, 0);
+        let asked = answer.as_ref().ok().and_then(|fetched| rest_asked(fetched, SystemTime::now(), longest));
+        let strikes = Sign::of(answer).map_or(0, |sign| self.0.politeness.note_health(url, sign, is_page, asked));
+        if strikes > 0 || asked.is_some() {
+            self.rest(&url.origin(), asked, strikes);
         }
     }
 
@@ -273,7 +268,7 @@ impl Fetcher {
         })
     }
 
-    fn page_request(&self) -> RequestOptions {
+    pub(super) fn page_request(&self) -> RequestOptions {
         RequestOptions {
             max_body: self.0.options.max_body,
             any_type: false,

@@ -79,6 +79,8 @@ pub struct Decoded {
     pub body: Vec<u8>,
     /// Whether there were more, or would have been: the rest is over the limit or broken.
     pub is_cut: bool,
+    /// Whether the encoded body ends too early. What came of it was read.
+    pub is_incomplete: bool,
 }
 
 /// Why codings cannot be undone.
@@ -154,6 +156,11 @@ impl Codings {
         self.applied.is_empty() && self.unread.is_none()
     }
 
+    /// Whether no coding is undone, so that the body is as it was sent.
+    pub fn are_all_unread(&self) -> bool {
+        self.applied.is_empty()
+    }
+
     /// Returns how many bytes of an encoded body may be of use, if `most` decoded ones are wanted.
     ///
     /// What cannot be compressed becomes longer by a small part of its length.
@@ -169,7 +176,7 @@ impl Codings {
         if self.applied.len() > MOST_CODINGS {
             return Err(CodingError::TooMany(self.applied.len()));
         }
-        let mut decoded = Decoded { body, is_cut: false };
+        let mut decoded = Decoded { body, is_cut: false, is_incomplete: false };
         for (undone, coding) in self.applied.iter().rev().enumerate() {
             let is_last = undone + 1 == self.applied.len();
             let limit = if is_last { most } else { self.most_encoded(most) };
@@ -177,8 +184,12 @@ impl Codings {
             if undone > 0 && !coding.may_begin(&decoded.body) {
                 break;
             }
-            let Decoded { body, is_cut } = undo(*coding, &decoded.body, limit, label)?;
-            decoded = Decoded { body, is_cut: is_cut || decoded.is_cut };
+            let inner = undo(*coding, &decoded.body, limit, label)?;
+            decoded = Decoded {
+                is_cut: inner.is_cut || decoded.is_cut,
+                is_incomplete: inner.is_incomplete || decoded.is_incomplete,
+                ..inner
+            };
         }
         decoded.is_cut |= decoded.body.len() > most;
         decoded.body.truncate(most);
@@ -196,14 +207,17 @@ impl Codings {
 fn undo(coding: Coding, body: &[u8], most: usize, label: Label) -> Result<Decoded, CodingError> {
     // Redirects and errors name the coding of the body that they do not have.
     if body.is_empty() {
-        return Ok(Decoded { body: Vec::new(), is_cut: false });
+        return Ok(Decoded { body: Vec::new(), is_cut: false, is_incomplete: false });
     }
     if label == Label::Fresh {
         let Unpacked { body, is_over, end } = unpack(coding, body, most);
         return match end {
-            Ok(()) => Ok(Decoded { body, is_cut: is_over }),
-            Err(_) if is_over => Ok(Decoded { body, is_cut: true }),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && (coding.is_marked() || !body.is_empty()) => {
+            Ok(()) => Ok(Decoded { body, is_cut: is_over, is_incomplete: false }),
+            Err(_) if is_over => Ok(Decoded { body, is_cut: true, is_incomplete: false }),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !body.is_empty() => {
+                Ok(Decoded { body, is_cut: true, is_incomplete: true })
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && coding.is_marked() => {
                 Err(CodingError::Incomplete(coding.name()))
             }
             Err(_) if body.is_empty() => Err(CodingError::Mislabeled(coding.name())),
@@ -229,11 +243,15 @@ fn undo_archived(coding: Coding, body: &[u8], most: usize) -> Result<Decoded, Co
         let is_known = Some(candidate) == marked || candidate == coding;
         // Without a mark, half a body must at least be text: any bytes can begin like Brotli.
         if end.is_ok() || (is_known && !body.is_empty() && (marked.is_some() || is_text(&body))) {
-            return Ok(Decoded { body, is_cut: is_over || end.is_err() });
+            return Ok(Decoded { body, is_cut: is_over || end.is_err(), is_incomplete: false });
         }
     }
     match is_text(body) {
-        true => Ok(Decoded { body: body[..body.len().min(most)].to_vec(), is_cut: body.len() > most }),
+        true => Ok(Decoded {
+            body: body[..body.len().min(most)].to_vec(),
+            is_cut: body.len() > most,
+            is_incomplete: false,
+        }),
         false => Err(CodingError::Mislabeled(coding.name())),
     }
 }

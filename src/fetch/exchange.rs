@@ -7,12 +7,16 @@ use reqwest::{Response, Version};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::classify::{Http2, classify, is_unprocessed};
+use super::classify::{Http2, classify, is_end_of_file, is_unprocessed};
+use super::body_end::{BodyEnd, Framing, is_document_over};
 use super::content_coding::{CodingError, Codings, Label};
 use super::headers::{as_received, as_sent, size};
 use super::request::RequestOptions;
 use super::{FetchFailure, Options, accepts};
 use crate::model::{CanonicalUrl, FailureClass, Fetched, MediaType};
+
+/// How long the body of a redirect or an error is waited for.
+const REMARK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A request in flight.
 pub(super) struct Exchange<'a> {
@@ -84,6 +88,8 @@ impl<'a> Exchange<'a> {
     }
 
     /// Reads the body up to the limit. A response that is not read to its end closes its connection.
+    ///
+    /// Status and header count whatever becomes of the body. What came of a body that breaks off is kept.
     pub(super) async fn receive(
         self,
         mut response: Response,
@@ -91,16 +97,21 @@ impl<'a> Exchange<'a> {
         proxied: bool,
     ) -> Result<Fetched, Unanswered> {
         let mut fetched = self.fetched(&response, proxied);
-        let is_success = response.status().is_success();
-        let sitemap_bytes = request
-            .sitemap_bytes
-            .filter(|_| is_success && (request.any_type || may_be_sitemap(self.address(), &fetched.media_type())));
-        if request.any_type || !is_success || sitemap_bytes.is_some() || self.is_accepted(&response) {
-            let most = sitemap_bytes.unwrap_or(request.max_body);
+        if !response.status().is_success() {
+            self.read_remark(&mut response, request.max_body, &mut fetched).await;
+        } else if let Some(most) = self.most_bytes(&response, request, &fetched) {
             self.read_decoded(&mut response, most, &mut fetched).await?;
         }
         fetched.elapsed = self.started.elapsed();
         Ok(fetched)
+    }
+
+    /// Returns how much of the body of a page is read; `None` if nobody wants its type.
+    fn most_bytes(&self, response: &Response, request: &RequestOptions, fetched: &Fetched) -> Option<usize> {
+        let may_be_sitemap = || request.any_type || may_be_sitemap(self.address(), &fetched.media_type());
+        let sitemap_bytes = request.sitemap_bytes.filter(|_| may_be_sitemap());
+        let is_wanted = request.any_type || sitemap_bytes.is_some() || self.is_accepted(response);
+        is_wanted.then(|| sitemap_bytes.unwrap_or(request.max_body))
     }
 
     fn address(&self) -> &Url {
@@ -113,6 +124,18 @@ impl<'a> Exchange<'a> {
         accepts(&self.options.accept_types, declared.as_ref().map_or("", |declared| &declared.essence))
     }
 
+    /// Reads what a redirect or an error says beside its status. Of little use, so nobody waits for it long.
+    async fn read_remark(&self, response: &mut Response, max_body: usize, fetched: &mut Fetched) {
+        let codings = codings(response);
+        let reading = self.read_body(response, codings.most_encoded(max_body), &mut fetched.body);
+        let end = tokio::time::timeout(REMARK_PATIENCE, reading).await;
+        fetched.truncated = !matches!(end, Ok(Ok(BodyEnd::Whole)));
+        if let Ok(decoded) = codings.undo(std::mem::take(&mut fetched.body), max_body, Label::Fresh) {
+            fetched.body = decoded.body;
+            fetched.truncated |= decoded.is_cut;
+        }
+    }
+
     /// Reads the body and undoes its codings. Keeps at most `max_body` bytes.
     async fn read_decoded(
         &self,
@@ -120,50 +143,73 @@ impl<'a> Exchange<'a> {
         max_body: usize,
         fetched: &mut Fetched,
     ) -> Result<(), Unanswered> {
-        let header = response.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let codings = Codings::of(header);
-        fetched.truncated = self.read_body(response, codings.most_encoded(max_body), &mut fetched.body).await?;
-        if !codings.are_none() {
-            let decoded = codings.undo(std::mem::take(&mut fetched.body), max_body, Label::Fresh);
-            match decoded {
-                Ok(decoded) => {
-                    fetched.body = decoded.body;
-                    fetched.truncated |= decoded.is_cut;
-                }
-                // What redirects and errors say beside their status is of no use.
-                Err(_) if !response.status().is_success() => {}
-                Err(error) => return Err(Unanswered::after_connecting(undecoded(&error))),
-            }
+        let codings = codings(response);
+        let end = self.read_body(response, codings.most_encoded(max_body), &mut fetched.body).await?;
+        fetched.truncated = end != BodyEnd::Whole;
+        if let BodyEnd::BrokenOff(why) = end {
+            fetched.broken_off = Some(why);
         }
+        if codings.are_none() {
+            return Ok(());
+        }
+        let decoded = codings.undo(std::mem::take(&mut fetched.body), max_body, Label::Fresh);
+        let decoded = decoded.map_err(|error| Unanswered::after_connecting(undecoded(&error)))?;
+        fetched.body = decoded.body;
+        if decoded.is_incomplete {
+            fetched.broken_off.get_or_insert_with(|| "the encoded body ends too early".to_owned());
+        } else if fetched.broken_off.is_some() && !codings.are_all_unread() {
+            // A coded body tells itself whether it is whole, whatever its length was said to be.
+            (fetched.truncated, fetched.broken_off) = (false, None);
+        }
+        fetched.truncated |= decoded.is_cut;
         Ok(())
     }
 
-    /// Reads the body up to `max_body` bytes. Returns whether there was more.
+    /// Reads the body up to `max_body` bytes. An end that is too early is a failure if nothing has come before.
     async fn read_body(
         &self,
         response: &mut Response,
         max_body: usize,
         body: &mut Vec<u8>,
-    ) -> Result<bool, Unanswered> {
+    ) -> Result<BodyEnd, Unanswered> {
+        let framing = Framing::of(response);
         let end = self.started + self.options.timeout;
         loop {
-            let idle = Instant::now() + self.options.idle_timeout;
-            let next = timeout_at(idle.min(end), response.chunk()).await;
-            let next = next.map_err(|_| match idle < end {
-                true => timeout("no further bytes of the body", self.options.idle_timeout),
-                false => timeout("no whole body", self.options.timeout),
-            });
-            let next = next.map_err(Unanswered::after_connecting)?;
-            let Some(chunk) = next.map_err(|error| Unanswered::of_body(&error))? else {
-                return Ok(false);
+            let idle = Instant::now() + framing.patience(body).min(self.options.idle_timeout);
+            let chunk = match timeout_at(idle.min(end), response.chunk()).await {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => return Ok(BodyEnd::Whole),
+                Ok(Err(error)) => return self.end_of_error(&error, framing, body),
+                Err(_) if idle >= end => {
+                    return Err(Unanswered::after_connecting(timeout("no whole body", self.options.timeout)));
+                }
+                Err(_) if framing.ends_with_connection() && !body.is_empty() => {
+                    return Ok(if is_document_over(body) { BodyEnd::Whole } else { BodyEnd::Cut });
+                }
+                Err(_) => {
+                    let silence = timeout("no further bytes of the body", self.options.idle_timeout);
+                    return broken_off(silence, body).map_err(Unanswered::after_connecting);
+                }
             };
             let room = max_body - body.len();
             if chunk.len() > room {
                 body.extend_from_slice(&chunk[..room]);
-                return Ok(true);
+                return Ok(BodyEnd::Cut);
             }
             body.extend_from_slice(&chunk);
         }
+    }
+
+    /// Returns how a body ends whose transfer has failed.
+    fn end_of_error(&self, error: &reqwest::Error, framing: Framing, body: &[u8]) -> Result<BodyEnd, Unanswered> {
+        if framing.ends_with_connection() && is_end_of_file(error) {
+            return Ok(BodyEnd::Whole);
+        }
+        let unanswered = Unanswered::of_body(error);
+        if unanswered.http2 != Http2::Sound {
+            return Err(unanswered);
+        }
+        broken_off(unanswered.failure, body).map_err(Unanswered::after_connecting)
     }
 
     fn fetched(&self, response: &Response, proxied: bool) -> Fetched {
@@ -177,11 +223,21 @@ impl<'a> Exchange<'a> {
             request_headers: as_sent(self.address(), &self.headers),
             body: Vec::new(),
             truncated: false,
+            broken_off: None,
             address: response.remote_addr().filter(|_| !proxied),
             started_at: Some(self.started_at),
             elapsed: Duration::ZERO,
         }
     }
+}
+
+fn codings(response: &Response) -> Codings {
+    Codings::of(response.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes())))
+}
+
+/// What came of a body that ends too early; the failure itself if nothing came.
+fn broken_off(failure: FetchFailure, body: &[u8]) -> Result<BodyEnd, FetchFailure> {
+    if body.is_empty() { Err(failure) } else { Ok(BodyEnd::BrokenOff(failure.to_string())) }
 }
 
 /// Whether an answer of this type may be a sitemap: XML, a plain list, or one of these compressed.

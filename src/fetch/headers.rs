@@ -106,11 +106,17 @@ fn lines(headers: &HeaderMap) -> impl Iterator<Item = Header> {
 }
 
 /// Builds `Accept` from the accepted types, plus `*/*` at low preference. A server with other types then sends one,
-/// instead of a 406.
+/// instead of a 406. As browsers do, it prefers HTML: a server that has several forms may send any that are equal (RFC
+/// 9110, section 12.5.1).
 fn accept(types: &[String]) -> String {
+    let is_page = |name: &str| matches!(name, "text/html" | "application/xhtml+xml");
+    let has_page = types.iter().any(|name| is_page(name));
     // Inside a subtype `*` means nothing to a server.
-    let mut list: Vec<&str> = types.iter().map(String::as_str).filter(|glob| !glob.contains('*')).collect();
-    list.push("*/*;q=0.1");
+    let named = types.iter().filter(|glob| !glob.contains('*'));
+    let mut list: Vec<String> = named
+        .map(|name| if has_page && !is_page(name) { format!("{name};q=0.9") } else { name.clone() })
+        .collect();
+    list.push("*/*;q=0.1".to_owned());
     list.join(", ")
 }
 

@@ -9,7 +9,7 @@
 //! 3. [`Politeness::acquire`] waits for the politeness delay of origin and address, and for a free slot.
 //! 4. The client sends one request. It follows no redirect, and repeats a request only if the server says that it has
 //!    not seen it. Header and body have limits of time and size; the body is counted after decompression.
-//! 5. The end of the response drops the permit. A 429, 503 or `Retry-After` delays the origin.
+//! 5. The end of the response drops the permit. Trouble or `Retry-After` delays the origin.
 //!
 //! What politeness knows outlives the process: the caller stores each rest ([`Fetcher::store_rests`]) and gives it to
 //! the fetcher of the next run ([`Fetcher::restore_rests`]).
@@ -22,6 +22,7 @@
 
 mod address;
 mod address_attempts;
+mod body_end;
 mod classify;
 mod client;
 mod completeness;
@@ -31,6 +32,7 @@ mod cookies;
 mod error;
 mod exchange;
 mod headers;
+mod host_health;
 mod http_client;
 mod in_flight;
 mod options;
@@ -58,11 +60,12 @@ pub use completeness::{Absent, absent_page};
 pub use content_coding::{CodingError, Codings, Decoded, Label};
 pub use cookies::{CookieLineError, Cookies};
 pub use error::{FetchError, FetchFailure};
+pub use host_health::HostHealth;
 pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use request::{PageRequest, Validators};
-pub use retry::{back_off, rest_asked, retry_after, retry_status, slow_down_status, tries_before_answer};
+pub use retry::{asks_to_come_again, back_off, rest_asked, retry_after, retry_status, tries_before_answer};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rule::{RobotsRule, deciding_rule};
 pub use shared_starts::SharedStarts;

@@ -37,6 +37,8 @@ pub struct Options {
     pub idle_timeout: Duration,
     /// Retries after a transient failure.
     pub retries: u32,
+    /// How long a host may be in trouble until it is given up for this run.
+    pub host_patience: Duration,
     /// A longer `Retry-After` is cut to this.
     pub max_retry_after: Duration,
     /// Most bytes of a body, after decompression.
@@ -98,9 +100,10 @@ impl Default for Options {
             proxy: None,
             timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(10),
-            header_timeout: Duration::from_secs(15),
+            header_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(10),
             retries: 2,
+            host_patience: Duration::from_secs(2 * 60),
             max_retry_after: Duration::from_secs(5 * 60),
             max_body: 10 * 1024 * 1024,
             max_header: 64 * 1024,

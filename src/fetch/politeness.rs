@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
+use super::host_health::Record;
 use super::pace::Pace;
 use super::shared_starts::await_shared_start;
 use super::{Options, SharedStarts};
@@ -89,8 +90,10 @@ pub(super) struct Host {
     pub(super) address: Option<IpAddr>,
     /// Local address of the connection of the last response.
     pub(super) connection: Option<SocketAddr>,
-    /// Consecutive responses with status 429 or 503.
+    /// Signs of trouble in a row.
     pub(super) strikes: u32,
+    /// What its answers say of it, for an origin.
+    pub(super) health: Record,
     /// End of a delay beyond the politeness delay, and its reason.
     pub(super) resting: Option<(Instant, Rest)>,
     /// The due time that the journal has.
@@ -107,6 +110,7 @@ impl Host {
             address: None,
             connection: None,
             strikes: 0,
+            health: Record::default(),
             resting: None,
             noted: None,
             traffic: Traffic::default(),
@@ -240,19 +244,6 @@ impl Politeness {
             _ => Rest::Gap,
         };
         Some((due.into_std(), why))
-    }
-
-    /// Counts a consecutive 429 or 503. Returns their number.
-    pub(super) fn strike(&self, origin: &str) -> u32 {
-        self.with_origin(origin, |host| {
-            host.strikes = host.strikes.saturating_add(1);
-            host.strikes
-        })
-    }
-
-    /// Resets the count of consecutive 429 and 503 responses.
-    pub(super) fn forgive(&self, origin: &str) {
-        self.with_origin(origin, |host| host.strikes = 0);
     }
 
     /// Returns and resets the traffic counters of an origin. Call it soon after each request: idle origins are evicted.

@@ -13,14 +13,22 @@ const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 /// No back-off is longer.
 pub(super) const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 
-/// Whether a retry may change a response of this status.
+/// Whether a retry may change a response of this status. Each 5xx counts like 500 (RFC 9110, section 15).
 pub fn retry_status(status: u16) -> bool {
-    matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504)
+    matches!(status, 408 | 425 | 429 | 500..=599)
 }
 
-/// Whether this status asks to slow down, for the whole host (RFC 6585, section 4; RFC 9110, section 15.6.4).
-pub fn slow_down_status(status: u16) -> bool {
-    matches!(status, 429 | 503)
+/// Whether an answer may be another one later: by its status, or because it says when to come again with `Retry-After`.
+/// A redirect is followed all the same.
+pub fn asks_to_come_again(fetched: &Fetched) -> bool {
+    let says_when = || rest_asked(fetched, SystemTime::now(), Duration::MAX).is_some();
+    retry_status(fetched.status) || (matches!(fetched.status, 202 | 400..=499) && says_when())
+}
+
+/// Whether this status speaks of the host and not of a page: it is busy, or whoever stands before it does not reach it
+/// (RFC 6585, section 4; RFC 9110, sections 15.6.3 to 15.6.5). Proxies have numbers of their own for that.
+pub(super) fn busy_status(status: u16) -> bool {
+    matches!(status, 429 | 501..=599)
 }
 
 /// Returns how often a failed request may be tried again, apart from the limit of the options.
@@ -87,7 +95,7 @@ mod tests {
     #[test]
     fn an_answer_is_asked_for_again_only_if_it_may_change() {
         let again: Vec<u16> = (100..600).filter(|&status| retry_status(status)).collect();
-        assert_eq!(again, [408, 425, 429, 500, 502, 503, 504]);
+        assert_eq!(again, [408, 425, 429].into_iter().chain(500..600).collect::<Vec<u16>>());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use texting_robots::Robot;
 use url::{Position, Url};
 
-use super::robots_text::{our_part, spell};
+use super::robots_text::{as_utf8, is_without_sense, our_part, spell};
 use super::{FetchFailure, Options};
 use crate::model::{CanonicalUrl, RobotsRow};
 
@@ -33,6 +33,8 @@ pub struct Robots {
     again_at: Option<i64>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
+    /// Whether there is text, and nothing of it is a rule or any other line of such a file.
+    is_without_sense: bool,
 }
 
 #[derive(Debug)]
@@ -77,7 +79,7 @@ impl Robots {
     }
 
     fn empty(row: RobotsRow, rules: Rules) -> Self {
-        Self { row, rules, failure: None, again_at: None, crawl_delay: None, sitemaps: Vec::new() }
+        Self { row, rules, failure: None, again_at: None, crawl_delay: None, sitemaps: Vec::new(), is_without_sense: false }
     }
 
     /// Says whether the rules allow a URL of the origin.
@@ -127,9 +129,19 @@ impl Robots {
         self.failure.as_ref()
     }
 
+    /// Whether the file has text and says nothing that such a file may say.
+    pub(super) fn is_without_sense(&self) -> bool {
+        self.is_without_sense
+    }
+
     /// The row to store and restore.
     pub fn row(&self) -> &RobotsRow {
         &self.row
+    }
+
+    /// Whether the host has answered that it is in trouble: it may send the file the next time.
+    pub fn is_in_trouble(&self) -> bool {
+        !self.is_reached() && self.row.status > 0
     }
 
     /// Whether the download succeeded.
@@ -139,12 +151,19 @@ impl Robots {
 
     /// Expiry time, in milliseconds since 1970 UTC.
     pub fn good_until(&self, ttl: Duration) -> i64 {
-        let life = if self.is_reached() { ttl } else { UNREACHABLE_FOR.min(ttl) };
+        let life = match self.is_reached() {
+            true => ttl,
+            // The host rests meanwhile.
+            false if self.is_in_trouble() => Duration::ZERO,
+            false => UNREACHABLE_FOR.min(ttl),
+        };
         self.again_at.unwrap_or_else(|| self.row.fetched_at.saturating_add(millis(life)))
     }
 
     fn parse(&mut self, origin: &str, options: &Options) {
-        let part = our_part(whole_lines(&self.row.body, options.robots_max_bytes), &options.robots_agent);
+        let text = as_utf8(whole_lines(&self.row.body, options.robots_max_bytes), options.robots_max_bytes);
+        let part = our_part(&text, &options.robots_agent);
+        self.is_without_sense = is_without_sense(&text);
         self.crawl_delay = part.crawl_delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         self.sitemaps = sitemaps(origin, &part.sitemaps);
         // The matcher fails on a '$' after many '*'. Without the '$' there is no limit.
@@ -159,7 +178,7 @@ impl Robots {
 /// Returns the text up to the limit, without a last line that the limit cuts: half a rule forbids more than the
 /// whole rule.
 fn whole_lines(body: &[u8], limit: usize) -> &[u8] {
-    if body.len() < limit {
+    if body.len() < limit || body.starts_with(&[0x1f, 0x8b]) {
         return body;
     }
     let body = &body[..limit];
@@ -218,7 +237,8 @@ mod tests {
     fn what_could_not_be_had_is_asked_for_again_long_before_what_could() {
         let day = Duration::from_secs(24 * 60 * 60);
         assert_eq!(robots(404, b"", "a").good_until(day), 86_400_000);
-        assert_eq!(robots(503, b"", "a").good_until(day), 600_000);
+        assert_eq!(robots(0, b"", "a").good_until(day), 600_000);
+        assert_eq!(robots(503, b"", "a").good_until(day), 0, "the host rests, and then the file is asked for");
     }
 
     #[test]

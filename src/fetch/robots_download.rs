@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::request::{RequestOptions, Validators};
 use super::robots::now_millis;
-use super::{Absent, FetchFailure, Options, Robots, absent_page, rest_asked, retry_status, tries_before_answer};
+use super::{Absent, FetchFailure, Options, Robots, absent_page, asks_to_come_again, rest_asked, tries_before_answer};
 use crate::model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
@@ -32,7 +32,7 @@ pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &
     loop {
         let answer = follow_redirects(transport, options, origin).await;
         let again = match &answer {
-            Ok(fetched) => retry_status(fetched.status),
+            Ok(fetched) => asks_to_come_again(fetched),
             Err(failure) => failure.retryable && attempt <= tries_before_answer(failure, transport.has_heard()),
         };
         if !again || attempt > options.retries {
@@ -69,7 +69,12 @@ async fn follow_redirects(
             // The rules that are missing may be those that forbid.
             return Err(FetchFailure::passing(FailureClass::Partial, detail));
         }
-        let next = fetched.location().filter(|_| is_redirect(fetched.status));
+        if (200..=299).contains(&fetched.status)
+            && let Some(why) = fetched.broken_off
+        {
+            return Err(FetchFailure::passing(FailureClass::Partial, why));
+        }
+        let next = fetched.location().filter(|_| fetched.is_redirect());
         match next.map(|location| names.resolve_spelled(fetched.address_requested(), &location)) {
             // Nothing is compared here, so the server gets each spelling as it asked for it.
             Some(Ok(next)) if hops < MAX_REDIRECTS => {
@@ -87,18 +92,17 @@ fn parse_answer(origin: &str, answer: Result<Fetched, FetchFailure>, options: &O
     match answer {
         Ok(fetched) => {
             let row = RobotsRow { fetched_at, status: fetched.status, body: fetched.body };
-            Robots::new(origin, row, options)
+            let robots = Robots::new(origin, row, options);
+            if robots.is_without_sense() {
+                tracing::warn!(origin, "robots.txt has text, but no line that such a file has; nothing is forbidden by it");
+            }
+            robots
         }
         Err(failure) => {
             let row = RobotsRow { fetched_at, status: 0, body: Vec::new() };
             Robots::failed(row, Some(failure))
         }
     }
-}
-
-/// Whether the status redirects to `Location` (RFC 9110, section 15.4).
-fn is_redirect(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use texting_robots::Robot;
 use url::Position;
 
-use super::robots_text::{OurPart, our_part, spell};
+use super::robots_text::{OurPart, as_utf8, our_part, spell};
 use crate::model::CanonicalUrl;
 
 /// A rule that matches a URL.
@@ -20,7 +20,7 @@ pub struct RobotsRule {
 /// The longest matching rule decides; of equals, one that allows (RFC 9309, section 2.2.2). `None` if none matches.
 pub fn deciding_rule(robots_txt: &[u8], token: &str, url: &CanonicalUrl) -> Option<RobotsRule> {
     let path = spell(&url.as_url()[Position::BeforePath..Position::AfterQuery], false);
-    let rules = our_part(robots_txt, token).rules.into_iter();
+    let rules = our_part(&as_utf8(robots_txt, usize::MAX), token).rules.into_iter();
     let matching = rules.filter(|(_, pattern)| matches(pattern, &path));
     let rule = matching.max_by_key(|(allows, pattern)| (spell(pattern, true).len(), *allows))?;
     Some(RobotsRule { allows: rule.0, path: rule.1 })

@@ -5,6 +5,10 @@
 //! by product token, drops rules without a path, and ignores lines before the first group. The matcher gets one group
 //! of plain rules.
 
+use std::borrow::Cow;
+
+use super::{Codings, Label};
+
 /// Bytes of a line that are read, as in Google's parser.
 const LONGEST_LINE: usize = 16_663;
 
@@ -51,7 +55,7 @@ impl Membership {
 
 /// Parses a robots.txt for the crawler with this product token.
 pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
-    let text = as_text(without_bom(text));
+    let text = as_text(text);
     // The token may carry a version.
     let token = token.split('/').next().unwrap_or(token);
     let (mut ours, mut everyones, mut sitemaps) = (OurPart::default(), OurPart::default(), Vec::new());
@@ -188,18 +192,67 @@ pub(super) fn spell(path: &str, decode: bool) -> String {
 }
 
 /// Strips a byte order mark, also an incomplete one.
+/// The first bytes of gzip (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Returns at most `most` bytes of a file in UTF-8, whatever it was saved in: as UTF-16 by its mark or its zeros, or
+/// packed without a word of it in the header. The RFC wants UTF-8, but what such a file says is beyond doubt.
+pub(super) fn as_utf8(body: &[u8], most: usize) -> Cow<'_, [u8]> {
+    if body.starts_with(&GZIP) {
+        let unpacked = Codings::of([("content-encoding", &b"gzip"[..])]).undo(body.to_vec(), most, Label::Archived);
+        return unpacked.map_or(Cow::Borrowed(body), |unpacked| Cow::Owned(as_utf8(&unpacked.body, most).into_owned()));
+    }
+    // The first character of the file is ASCII.
+    match body {
+        [0xff, 0xfe, text @ ..] | text @ [1..=0x7f, 0, ..] => Cow::Owned(of_utf_16(text, u16::from_le_bytes)),
+        [0xfe, 0xff, text @ ..] | text @ [0, 1..=0x7f, ..] => Cow::Owned(of_utf_16(text, u16::from_be_bytes)),
+        text => Cow::Borrowed(text),
+    }
+}
+
+fn of_utf_16(text: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
+    let units = text.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>().into_bytes()
+}
+
+/// Decodes UTF-8, without its marks. Invalid bytes become percent-escapes, as in a URL.
+fn as_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in without_bom(bytes).utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
+    }
+    // Programs that add a mark do not look for one, and put it where two files are joined.
+    if text.contains(MARK) { text.replace(MARK, "\n") } else { text }
+}
+
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
+/// Skips a mark, or the part of one that is left.
 fn without_bom(text: &[u8]) -> &[u8] {
     b"\xef\xbb\xbf".iter().fold(text, |rest, &byte| rest.strip_prefix(&[byte]).unwrap_or(rest))
 }
 
-/// Decodes UTF-8. Invalid bytes become percent-escapes, as in a URL.
-fn as_text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
-    }
-    text
+/// Whether a file has lines and none of them is a line of robots.txt: an error page, or another file.
+pub(super) fn is_without_sense(text: &[u8]) -> bool {
+    let text = as_text(text);
+    let mut lines = text.split(['\n', '\r']).filter(|line| {
+        let line = line.trim_matches(is_blank);
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let mut is_any = false;
+    lines.all(|line| {
+        is_any = true;
+        !has_key(line)
+    }) && is_any
+}
+
+/// Whether a line has the form of robots.txt, with a key that is known or not.
+fn has_key(line: &str) -> bool {
+    let key = line.split_once(':').map(|(key, _)| key.trim_matches(is_blank));
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_ ".contains(c));
+    parse_line(line).is_some() || key.is_some_and(is_key)
 }
 
 #[cfg(test)]

@@ -137,6 +137,7 @@ pub(super) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Fet
         request_headers: Vec::new(),
         body: body.into(),
         truncated: false,
+        broken_off: None,
         address: None,
         started_at: None,
         elapsed: Duration::ZERO,

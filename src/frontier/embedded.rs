@@ -217,10 +217,10 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     }
 
     fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, HeldBack)>> {
-        let engine = self.engine();
+        let mut engine = self.engine();
         let end = first.saturating_add(LOOKED_AT).min(engine.state.seen.len() as u32);
-        let held_back = |id| engine.held_back(UrlId(id)).map(|reason| (UrlId(id), reason));
-        (first < end).then(|| (first..end).filter_map(held_back).collect())
+        let mut held_back = |id| engine.held_back(UrlId(id)).map(|reason| (UrlId(id), reason));
+        (first < end).then(|| (first..end).filter_map(&mut held_back).collect())
     }
 
     /// Returns the origins with the longest queues, longest first. Costs a look at every origin.
@@ -271,6 +271,14 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         let mut engine = self.engine();
         if let Some(number) = engine.state.queues.number(origin) {
             engine.state.queues.postpone(number, not_before);
+        }
+    }
+
+    /// Leases nothing of this origin (`scheme://host:port`) any more in this run. Its URLs stay queued for the next.
+    pub fn give_up(&self, origin: &str) {
+        let mut engine = self.engine();
+        if let Some(number) = engine.state.queues.number(origin) {
+            engine.state.queues.give_up(number);
         }
     }
 

@@ -319,7 +319,7 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome.
-    pub(super) fn held_back(&self, id: UrlId) -> Option<HeldBack> {
+    pub(super) fn held_back(&mut self, id: UrlId) -> Option<HeldBack> {
         self.state.held_back(id)
     }
 

@@ -49,6 +49,8 @@ pub enum OriginHold {
     Leases,
     /// Its host has its pages.
     Pages,
+    /// It is given up for this run.
+    GivenUp,
     /// It is postponed to this moment.
     Postponed(Instant),
     /// All its URLs were given back, the first one until this moment.
@@ -93,11 +95,18 @@ struct Origin {
     /// Its calendar entry, and the time from which that follows.
     place: Option<(Turn, Option<Instant>)>,
     is_busy: bool,
+    /// Nothing of it is leased any more in this run.
+    is_given_up: bool,
 }
 
 impl Origin {
     fn queues(&self) -> impl Iterator<Item = &HostQueue> {
         std::iter::once(&self.queue).chain(self.revisions.as_deref())
+    }
+
+    /// Whether it may have another lease.
+    fn is_free(&self, max_leases: usize) -> bool {
+        self.leases < max_leases && !self.is_given_up
     }
 
     /// Returns the number of queued URLs, due or not.
@@ -138,6 +147,8 @@ pub(super) struct HostQueues {
     /// The latest time that a caller has passed.
     now: Option<Instant>,
     busy: u64,
+    /// Origins that are given up.
+    given_up: u64,
     /// A buffer for the name of an origin.
     name: String,
 }
@@ -159,6 +170,7 @@ impl HostQueues {
             tries: 0,
             now: None,
             busy: 0,
+            given_up: 0,
             name: String::new(),
         }
     }
@@ -238,7 +250,7 @@ impl HostQueues {
         self.now = Some(now);
         self.revised.iter().find_map(|&origin| {
             let entry = &mut self.origins[origin as usize];
-            let is_free = entry.leases < self.max_leases && entry.not_before <= Some(now);
+            let is_free = entry.is_free(self.max_leases) && entry.not_before <= Some(now);
             let (priority, id) = entry.revisions.as_mut().filter(|_| is_free)?.front(now)?;
             Some(QueuedUrl { origin, priority, id })
         })
@@ -250,7 +262,7 @@ impl HostQueues {
         let mut next = None;
         for &origin in &self.revised {
             let entry = &self.origins[origin as usize];
-            let queue = entry.revisions.as_ref().filter(|_| entry.leases < self.max_leases);
+            let queue = entry.revisions.as_ref().filter(|_| entry.is_free(self.max_leases));
             let Some(due) = queue.and_then(|queue| queue.due()).map(|due| due.max(entry.not_before)) else { continue };
             if due <= self.now {
                 return Some(due);
@@ -456,6 +468,23 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
+    /// Leases nothing of this origin any more.
+    pub(super) fn give_up(&mut self, origin: u32) {
+        self.given_up += u64::from(!self.origins[origin as usize].is_given_up);
+        self.origins[origin as usize].is_given_up = true;
+        self.reschedule(origin);
+    }
+
+    /// Whether the origin of a canonical URL is given up. Costs nothing while none is.
+    pub(super) fn is_given_up(&self, url: impl FnOnce() -> Option<String>) -> bool {
+        let origin = (self.given_up > 0).then(url).flatten().and_then(|url| {
+            let mut name = String::new();
+            OriginParts::of(&url)?.write(&mut name);
+            self.origin_names.find(&name)
+        });
+        origin.is_some_and(|origin| self.origins[origin as usize].is_given_up)
+    }
+
     /// Counts a page of an earlier run.
     pub(super) fn count_page(&mut self, origin: u32) {
         let host = self.origins[origin as usize].host;
@@ -486,6 +515,9 @@ impl HostQueues {
 
     fn hold(&self, origin: u32) -> OriginHold {
         let entry = &self.origins[origin as usize];
+        if entry.is_given_up {
+            return OriginHold::GivenUp;
+        }
         if entry.revisions.is_none() && self.is_full(entry.host) {
             return OriginHold::Pages;
         }
@@ -522,7 +554,7 @@ impl HostQueues {
     /// Returns when something of this origin can be leased: `Some(None)` is at once, `None` is never as things stand.
     fn due(&self, origin: u32) -> Option<Option<Instant>> {
         let entry = &self.origins[origin as usize];
-        if entry.leases >= self.max_leases || self.is_full(entry.host) {
+        if !entry.is_free(self.max_leases) || self.is_full(entry.host) {
             return None;
         }
         entry.queue.due().map(|due| due.max(entry.not_before))

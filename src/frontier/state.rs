@@ -451,10 +451,14 @@ impl<L: UrlLog> FrontierState<L> {
     }
 
     /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome, or gets it in another slot.
-    pub(super) fn held_back(&self, id: UrlId) -> Option<HeldBack> {
+    pub(super) fn held_back(&mut self, id: UrlId) -> Option<HeldBack> {
         match self.phases.get(id)? {
             UrlPhase::Queued | UrlPhase::Leased if self.is_revision(id) => None,
-            UrlPhase::Queued | UrlPhase::Leased | UrlPhase::Waiting => Some(HeldBack::Deferred(Deferral::Budget)),
+            UrlPhase::Queued | UrlPhase::Leased | UrlPhase::Waiting => {
+                let rows = &mut self.rows;
+                let is_given_up = self.queues.is_given_up(|| rows.get(id).ok().map(|row| row.url));
+                Some(HeldBack::Deferred(if is_given_up { Deferral::HostTrouble } else { Deferral::Budget }))
+            }
             UrlPhase::HeldBack(reason) => Some(reason),
             UrlPhase::Done | UrlPhase::Elsewhere => None,
         }

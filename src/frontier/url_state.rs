@@ -37,7 +37,7 @@ pub enum HeldBack {
 
 impl UrlPhase {
     /// All phases; the place of a phase is its code.
-    const ALL: [UrlPhase; 14] = [
+    const ALL: [UrlPhase; 15] = [
         UrlPhase::Queued,
         UrlPhase::Leased,
         UrlPhase::Done,
@@ -52,6 +52,7 @@ impl UrlPhase {
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NoFollow)),
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotAsked)),
         UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotInSitemap)),
+        UrlPhase::HeldBack(HeldBack::Deferred(Deferral::HostTrouble)),
     ];
 
     fn code(self) -> u8 {
@@ -70,6 +71,7 @@ impl UrlPhase {
             UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NoFollow)) => 11,
             UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotAsked)) => 12,
             UrlPhase::HeldBack(HeldBack::Deferred(Deferral::NotInSitemap)) => 13,
+            UrlPhase::HeldBack(HeldBack::Deferred(Deferral::HostTrouble)) => 14,
         }
     }
 }

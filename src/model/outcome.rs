@@ -192,6 +192,8 @@ pub enum Deferral {
     NotAsked,
     /// No sitemap lists it, and only those are crawled.
     NotInSitemap,
+    /// Its host was in trouble for too long. The next run asks it again.
+    HostTrouble,
 }
 
 named! { Deferral {
@@ -201,6 +203,7 @@ named! { Deferral {
     NoFollow => "nofollow": "every link to it is marked nofollow",
     NotAsked => "not-asked": "the engine spider skipped it (--engine frontier takes every link)",
     NotInSitemap => "not-in-sitemap": "no sitemap lists it (--sitemaps on follows links, too)",
+    HostTrouble => "host-trouble": "its host was in trouble for longer than --host-patience; the same command asks it again",
 } }
 
 /// The kind of a failure.

@@ -32,8 +32,10 @@ pub struct Fetched {
     pub request_headers: Vec<Header>,
     /// The decoded body, cut at the limit.
     pub body: Vec<u8>,
-    /// Whether the body was cut at the limit.
+    /// Whether the body was cut: at the limit, or because the transfer broke off.
     pub truncated: bool,
+    /// Why the transfer of the body ended too early, if it did. Another try may get all of it.
+    pub broken_off: Option<String>,
     /// The address of the server. `None` behind a proxy.
     pub address: Option<SocketAddr>,
     /// When the request was sent, milliseconds since 1970 UTC. `None` if a file does not tell.
@@ -49,6 +51,12 @@ pub fn digest_of_part(body: Digest, page: PageId) -> Digest {
 }
 
 impl Fetched {
+    /// Whether the status sends the client to `Location` (RFC 9110, section 15.4): also a choice of several (300), if the
+    /// server prefers one.
+    pub fn is_redirect(&self) -> bool {
+        matches!(self.status, 301 | 302 | 303 | 307 | 308) || (self.status == 300 && self.location().is_some())
+    }
+
     /// Returns the address that was requested.
     pub fn address_requested(&self) -> &Url {
         self.spelling.as_ref().unwrap_or_else(|| self.url.as_url())
@@ -119,6 +127,7 @@ mod tests {
             request_headers: Vec::new(),
             body: Vec::new(),
             truncated: false,
+            broken_off: None,
             address: None,
             started_at: None,
             elapsed: Duration::ZERO,

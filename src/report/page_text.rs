@@ -65,6 +65,7 @@ impl PageTexts {
             request_headers: Vec::new(),
             body: record.http_body()?.to_vec(),
             truncated: false,
+            broken_off: None,
             address: None,
             started_at: None,
             elapsed: Duration::ZERO,

@@ -130,7 +130,8 @@ impl<'a> Draft<'a> {
             .with("WARC-Payload-Digest", digest)
             .with("Content-Type", "application/http;msgtype=response");
         if fetched.truncated {
-            draft = draft.with("WARC-Truncated", "length");
+            let why = if fetched.broken_off.is_some() { "disconnect" } else { "length" };
+            draft = draft.with("WARC-Truncated", why);
         }
         Self { head: http_block::response_head(fetched), body: &fetched.body, ..draft }
     }

@@ -100,6 +100,7 @@ impl WarcRecord {
             request_headers: Vec::new(),
             body: self.http_body()?.to_owned(),
             truncated: self.field("WARC-Truncated").is_some(),
+            broken_off: None,
             address: None,
             started_at: date.map(jiff::Timestamp::as_millisecond),
             elapsed: Duration::ZERO,

@@ -19,6 +19,21 @@ const MOST_OPEN: usize = 256;
 /// The first bytes of gzip (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// What may stand before a document: blanks, and marks that programs add without looking for one.
+fn trimmed(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\0'))
+}
+
+/// Returns the XML of a text, from its declaration or its root on. Warnings of a script and blank lines come before it.
+fn xml_start(text: &str) -> Option<&str> {
+    let text = trimmed(text);
+    let declared = || ["<?xml", "<urlset", "<sitemapindex", "<rss", "<feed"].iter().filter_map(|sign| text.find(sign)).min();
+    if text.starts_with('<') && xml_root(text).is_some_and(|root| root != "br" && root != "b") {
+        return Some(text);
+    }
+    declared().map(|at| &text[at..])
+}
+
 /// Limits for one sitemap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SitemapLimits {
@@ -39,6 +54,8 @@ impl Default for SitemapLimits {
 pub struct Sitemap {
     /// URLs of pages.
     pub pages: Vec<String>,
+    /// URLs of other languages and forms of these pages.
+    pub alternates: Vec<String>,
     /// URLs of further sitemaps.
     pub sitemaps: Vec<String>,
     /// Why it was not read to its end.
@@ -79,9 +96,10 @@ pub fn parse_sitemap(body: &[u8], limits: &SitemapLimits) -> Sitemap {
     };
     let body = unpacked.as_deref().unwrap_or(body);
     let text = charset::decode(body, None, charset::Syntax::Xml, None).text;
-    let start = text.trim_start();
-    let sitemap =
-        if start.starts_with('<') { parse_xml(start, limits.entries) } else { parse_list(start, limits.entries) };
+    let sitemap = match xml_start(&text) {
+        Some(start) => parse_xml(start, limits.entries),
+        None => parse_list(trimmed(&text), limits.entries),
+    };
     // What ends within an element because it was cut before is not damaged itself.
     Sitemap { cut: cut.or(sitemap.cut), ..sitemap }
 }
@@ -102,8 +120,8 @@ pub fn is_sitemap(body: &[u8], media_type: &str) -> bool {
     let is_cut = cut.is_some() || body.len() > HEAD;
     let head = &body[..body.len().min(HEAD)];
     let text = charset::decode(head, None, charset::Syntax::Xml, None).text;
-    let start = text.trim_start();
-    if start.starts_with('<') {
+    let start = trimmed(&text);
+    if let Some(start) = xml_start(start) {
         return xml_root(start).is_some_and(|root| matches!(root.as_str(), "urlset" | "sitemapindex"));
     }
     // The last line may be cut.
@@ -187,6 +205,7 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                     break;
                 }
                 atom_link(&name, &tag, &open, &mut sitemap, most);
+                alternate(&name, &tag, &open, &mut sitemap, most);
                 match name.as_str() {
                     "item" => (has_link, guid) = (false, None),
                     "guid" => is_permalink = is_permalink_of(&tag),
@@ -195,7 +214,11 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                 open.push(name);
                 value.clear();
             }
-            Ok(Event::Empty(tag)) => atom_link(&local_name(&tag), &tag, &open, &mut sitemap, most),
+            Ok(Event::Empty(tag)) => {
+                let name = local_name(&tag);
+                atom_link(&name, &tag, &open, &mut sitemap, most);
+                alternate(&name, &tag, &open, &mut sitemap, most);
+            }
             Ok(Event::Text(text)) => value.push_str(&text),
             Ok(Event::CData(text)) => value.push_str(&text),
             Ok(Event::DocType(declarations)) => entities.declare(&declarations),
@@ -243,21 +266,34 @@ pub(super) fn local_name(tag: &BytesStart<'_>) -> String {
     tag.local_name().as_ref().to_ascii_lowercase()
 }
 
-/// Returns `entry/link[href]` of Atom, unless its `rel` is not for reading.
+/// Adds `entry/link[href]` of Atom, unless its `rel` is not for reading.
 fn atom_link(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Sitemap, most: usize) {
-    if name != "link" || open.last().map(String::as_str) != Some("entry") {
-        return;
-    }
-    let value = |key: &str| {
-        let attribute = tag.try_get_attribute(key).ok().flatten()?;
-        Some(attribute.value.replace("&amp;", "&"))
-    };
-    if value("rel").is_none_or(|rel| rel == "alternate")
-        && let Some(href) = value("href")
+    if name == "link"
+        && open.last().map(String::as_str) == Some("entry")
+        && attribute(tag, "rel").is_none_or(|rel| rel == "alternate")
+        && let Some(href) = attribute(tag, "href")
         && sitemap.has_room(most)
     {
         sitemap.pages.push(href.trim().to_owned());
     }
+}
+
+/// Adds `url/xhtml:link[rel=alternate]`: another language of the page, or its form for another device. They are no entries
+/// of their own, so they have as much room again.
+fn alternate(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Sitemap, most: usize) {
+    if name == "link"
+        && open.last().map(String::as_str) == Some("url")
+        && attribute(tag, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("alternate"))
+        && let Some(href) = attribute(tag, "href")
+        && sitemap.alternates.len() < most
+    {
+        sitemap.alternates.push(href.trim().to_owned());
+    }
+}
+
+fn attribute(tag: &BytesStart<'_>, key: &str) -> Option<String> {
+    let attribute = tag.try_get_attribute(key).ok().flatten()?;
+    Some(attribute.value.replace("&amp;", "&"))
 }
 
 #[cfg(test)]

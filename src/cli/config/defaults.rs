@@ -44,6 +44,7 @@ fn blank() -> Settings {
             delay: zero,
             ip_delay: zero,
             max_crawl_delay: zero,
+            host_patience: zero,
             ignore_robots: false,
             nofollow: Default::default(),
             noarchive: Default::default(),

@@ -88,6 +88,7 @@ pub struct Politeness {
     pub ip_delay: Duration,
     /// Zero: `Crawl-delay` is ignored.
     pub max_crawl_delay: Duration,
+    pub host_patience: Duration,
     pub ignore_robots: bool,
     pub nofollow: Obedience,
     pub noarchive: Noarchive,

@@ -158,6 +158,7 @@ mod tests {
             request_headers: Vec::new(),
             body: format!("<html><title>A site</title><body><p>{text}</p>").into_bytes(),
             truncated: false,
+            broken_off: None,
             address: None,
             started_at: None,
             elapsed: std::time::Duration::ZERO,

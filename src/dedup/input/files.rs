@@ -235,6 +235,7 @@ pub(super) fn page(file: SourceFile, media_type: &str, stream: Stream<'_>, optio
         request_headers: Vec::new(),
         body,
         truncated,
+        broken_off: None,
         address: None,
         started_at: file.modified,
         elapsed: std::time::Duration::ZERO,

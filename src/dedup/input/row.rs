@@ -102,6 +102,7 @@ impl InputRow<'_> {
                 request_headers: Vec::new(),
                 truncated: body.len() > most,
                 body: body[..body.len().min(most)].to_vec(),
+                broken_off: None,
                 address: None,
                 started_at: self.fetched_at,
                 elapsed: std::time::Duration::ZERO,

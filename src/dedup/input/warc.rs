@@ -99,6 +99,7 @@ pub(super) fn fetched(head: &RecordHead, answer: http::Answer, options: &Options
         request_headers: Vec::<Header>::new(),
         body,
         truncated: truncated || head.is_truncated,
+        broken_off: None,
         address: None,
         started_at: date::millis(&head.date),
         elapsed: std::time::Duration::ZERO,

@@ -36,6 +36,7 @@ pub(in super::super) fn fetched(url: &str, body: &[u8]) -> Fetched {
         request_headers: vec![("User-Agent".into(), b"ndcrawl".to_vec())],
         body: body.to_vec(),
         truncated: false,
+        broken_off: None,
         address: Some(([127, 0, 0, 1], 80).into()),
         started_at: Some(1_800_000_000_123),
         elapsed: std::time::Duration::from_millis(5),

@@ -68,6 +68,7 @@ fn page(query: &Query) -> Result<Fetched, QueryError> {
         request_headers: Vec::new(),
         body,
         truncated: false,
+        broken_off: None,
         address: None,
         started_at: Some(jiff::Timestamp::now().as_millisecond()),
         elapsed: Duration::ZERO,

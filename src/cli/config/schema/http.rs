@@ -53,13 +53,16 @@ pub const KEYS: &[Key] = &[
         .flag("timeout")
         .heading(HTTP),
     key!(http.connect_timeout, Shape::Value("DURATION"), "10s", "Abort a connection attempt after this time")
-        .because("A server that can be reached answers within a second or two; the rest is for lost packets."),
-    key!(http.header_timeout, Shape::Value("DURATION"), "15s", "Wait at most this long for the header of a response")
-        .because("Pages that are made on request may take seconds."),
+        .because(
+            "A server that can be reached answers within a second or two; the rest is for lost packets. Follows \
+                --timeout if that is given.",
+        ),
+    key!(http.header_timeout, Shape::Value("DURATION"), "30s", "Wait at most this long for the header of a response")
+        .because("As --timeout: pages that are made on request may take their time. Follows --timeout if that is given."),
     key!(http.idle_timeout, Shape::Value("DURATION"), "10s", "Wait at most this long for more bytes of a body")
-        .because("A body of which nothing comes for so long does not come."),
+        .because("A body of which nothing comes for so long does not come. Follows --timeout if that is given."),
     key!(http.retries, Shape::Value("N"), "2", "Retry N times after a transient failure")
-        .because("Two get over a restart of the server, and do not burden one that is down.")
+        .because("A failure that passes is over by then. Trouble of the whole host uses up none, see --host-patience.")
         .example("--retries 5")
         .flag("retries")
         .heading(HTTP),

@@ -54,6 +54,19 @@ pub const KEYS: &[Key] = &[
     .example("--max-crawl-delay 5m")
     .flag("max-crawl-delay")
     .heading(POLITENESS),
+    key!(
+        politeness.host_patience,
+        Shape::Value("DURATION"),
+        "2m",
+        "Leave a host that is in trouble for so long to the next run"
+    )
+    .because(
+        "Enough for the restart of a server. Meanwhile the host is asked rarely, and no URL uses up its tries. \
+            Time for which a host asks with Retry-After does not count.",
+    )
+    .example("--host-patience 30m")
+    .flag("host-patience")
+    .heading(POLITENESS),
     key!(politeness.ignore_robots, Shape::Switch("true"), "false", "Ignore robots.txt (for your own sites only)")
         .because("Off: robots.txt is what the owner of a site asks of crawlers.")
         .example("--ignore-robots")
