@@ -8,6 +8,7 @@ use crate::cli::output_dir::START_OVER;
 use crate::cli::summary::build;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{CrawlEnding, RestingOrigin};
+use crate::model::{Deferral, Exclusion, shown_origin};
 use crate::pipeline::StopReason;
 
 /// Returns the hint at the end of a crawl of `seeds` seeds.
@@ -21,6 +22,11 @@ pub(super) fn hint(
     code: u8,
 ) -> Option<String> {
     let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
+    if ending.reason == StopReason::Finished
+        && let Some(given_up) = given_up(ending)
+    {
+        return Some(given_up);
+    }
     if nothing_done && ending.budget_used_up && code == exit::FINISHED {
         let limit = build::stopped(settings, ending).unwrap_or("max-pages");
         return Some(format!(
@@ -43,8 +49,10 @@ pub(super) fn hint(
             Some("to continue, run the same command with a higher limit".to_owned())
         }
         StopReason::Finished if code == exit::NOTHING_FETCHED => Some(nothing_fetched(ending).to_owned()),
-        StopReason::Finished => no_sitemap(settings, ending, seeds)
+        StopReason::Finished => seed_notes(ending, seeds)
+            .or_else(|| no_sitemap(settings, ending, seeds))
             .or_else(|| out_of_scope(settings, ending, seeds))
+            .or_else(|| left_out(ending, seeds))
             .or_else(|| absent_topic(settings, ending)),
         StopReason::DiskFull => {
             Some("free some disk space (see --min-free), then resume with the same command".to_owned())
@@ -65,6 +73,50 @@ fn nothing_fetched(ending: &CrawlEnding) -> &'static str {
     "no seed could be fetched: check the network and the URLs"
 }
 
+/// Says which hosts were in trouble for too long, and how many URLs wait for them.
+fn given_up(ending: &CrawlEnding) -> Option<String> {
+    let waiting = *ending.deferred.get(Deferral::HostTrouble.name())?;
+    let named: Vec<_> = ending.given_up.iter().take(3).map(|origin| terminal_safe(shown_origin(origin))).collect();
+    let others = match ending.given_up.len().saturating_sub(named.len()) {
+        0 => String::new(),
+        others => format!(" and {}", counted(others as u64, "other host", "other hosts")),
+    };
+    let wait = if waiting == 1 { "waits" } else { "wait" };
+    let waiting = counted(waiting, "URL", "URLs");
+    let named = named.join(", ");
+    Some(format!("{named}{others} in trouble for longer than --host-patience: {waiting} {wait}; the same command takes them up again"))
+}
+
+/// Says what is special about the seeds of a crawl that got no further than them.
+fn seed_notes(ending: &CrawlEnding, seeds: usize) -> Option<String> {
+    if ending.frontier.pages > seeds as u64 {
+        return None;
+    }
+    let (seed, note) = ending.seed_notes.first()?;
+    Some(format!("the crawl got no further than its seeds: {} {note}", terminal_safe(seed)))
+}
+
+/// Says that the crawl got no further than its seeds because of what the user or the pages asked for.
+fn left_out(ending: &CrawlEnding, seeds: usize) -> Option<String> {
+    if ending.frontier.pages > seeds as u64 {
+        return None;
+    }
+    let of = |exclusion: Exclusion| ending.left_out.get(exclusion.name()).copied().unwrap_or(0);
+    let reasons = [
+        (of(Exclusion::Include), "match no --include"),
+        (of(Exclusion::Exclude), "match --exclude"),
+        (ending.deferred.get(Deferral::NoFollow.name()).copied().unwrap_or(0), "are marked nofollow (--nofollow ignore follows them)"),
+        (ending.deferred.get(Deferral::Depth.name()).copied().unwrap_or(0), "are deeper than --depth"),
+        (of(Exclusion::Robots), "are forbidden by robots.txt"),
+    ];
+    let told: Vec<String> = reasons
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{} {why}", counted(count, "URL", "URLs")))
+        .collect();
+    (!told.is_empty()).then(|| format!("the crawl got no further than its seeds: {}", told.join(", ")))
+}
+
 /// Says which host rests longest, until when and why, and how many others rest.
 pub(super) fn rests(resting: &[RestingOrigin]) -> Option<String> {
     let (first, others) = resting.split_first()?;
@@ -73,7 +125,7 @@ pub(super) fn rests(resting: &[RestingOrigin]) -> Option<String> {
         0 => String::new(),
         others => format!("; so does {}", counted(others as u64, "other host", "other hosts")),
     };
-    let origin = terminal_safe(&first.origin);
+    let origin = terminal_safe(shown_origin(&first.origin));
     Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.meaning()))
 }
 
@@ -138,6 +190,9 @@ mod tests {
             rules: Vec::new(),
             failed_seeds: Vec::new(),
             resting: Vec::new(),
+            given_up: Vec::new(),
+            seed_notes: Vec::new(),
+            left_out: Default::default(),
         }
     }
 

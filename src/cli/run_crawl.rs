@@ -29,7 +29,7 @@ use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, stdout_width, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
-use crate::model::OutcomeKind;
+use crate::model::{Deferral, OutcomeKind};
 use crate::pipeline::{Stop, StopReason};
 use crate::store::{Identity, OpenedStore, Store};
 
@@ -79,6 +79,10 @@ pub(super) fn run(
     // On a terminal the summary shows the same.
     if flags.json || !std::io::stdout().is_terminal() {
         warn_of_failures(&ending, hint.as_deref());
+    }
+    let unseen = ending.totals.links_over_limit;
+    if unseen > 0 {
+        write_stderr(&format!("warning: {unseen} links were not seen: their pages have more than 10,000"));
     }
     let ended = EndedCrawl { settings, ending: &ending, hint, is_urgent };
     let code = summarize(ended, code, flags.json, &mut crawl_file, host)?;
@@ -293,7 +297,8 @@ fn exit_code(settings: &Settings, ending: &CrawlEnding, signalled: Option<u8>) -
         + outcome(OutcomeKind::ExactDuplicate)
         + outcome(OutcomeKind::NotModified);
     let failed = outcome(OutcomeKind::Failed);
-    if pages == 0 && !ending.failed_seeds.is_empty() {
+    let is_waiting = ending.deferred.contains_key(Deferral::HostTrouble.name());
+    if pages == 0 && (!ending.failed_seeds.is_empty() || is_waiting) {
         exit::NOTHING_FETCHED
     } else if settings.fail_over.is_some_and(|percent| percent.is_exceeded_by(failed, pages + failed)) {
         exit::TOO_MANY_FAILURES

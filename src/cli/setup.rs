@@ -348,14 +348,14 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
 
 fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
     let (http, politeness) = (&settings.http, &settings.politeness);
-    let seed_hosts: BTreeSet<String> = seeds.iter().map(|seed| seed.url.host().to_owned()).collect();
+    let seed_origins: BTreeSet<String> = seeds.iter().map(|seed| seed.url.origin()).collect();
     let contact = &settings.identity.contact.0;
     fetch::Options {
         user_agent: settings.identity.user_agent.0.clone(),
         from: contact.contains('@').then(|| contact.trim_start_matches("mailto:").to_owned()),
         robots_agent: settings.identity.robots_agent.0.clone(),
         headers: http.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect(),
-        header_hosts: (!http.header_everywhere).then(|| seed_hosts.into_iter().collect()),
+        header_origins: (!http.header_everywhere).then(|| seed_origins.into_iter().collect()),
         proxy: match &http.proxy {
             Proxy::Environment => None,
             Proxy::Direct => Some(String::new()),

@@ -19,7 +19,7 @@ pub(super) async fn store_rests(
     let (mut origins, mut slots, mut seconds, mut bodies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for rest in rests {
         let RestOf::Origin(origin) = &rest.of else { continue };
-        let Ok(url) = CanonicalUrl::from_canonical(&format!("{origin}/")) else { continue };
+        let Ok(url) = CanonicalUrl::root_of(origin) else { continue };
         origins.push(origin.as_str());
         slots.push(i32::from(map.slot_of(&url).0));
         seconds.push((rest.end() - now).max(0) as f64 / 1000.0);

@@ -46,6 +46,12 @@ pub struct CrawlEnding {
     pub rules: Vec<ListedRule>,
     /// Seeds that could not be fetched, each with the reason.
     pub failed_seeds: Vec<(String, String)>,
+    /// Origins that were in trouble for too long.
+    pub given_up: Vec<String>,
+    /// What is special about pages of seeds that name few links, each with its URL.
+    pub seed_notes: Vec<(String, String)>,
+    /// URLs that were never fetched because of a rule, by the rule.
+    pub left_out: BTreeMap<&'static str, u64>,
     /// In a crawl that was stopped: origins that rest although URLs of theirs are queued, the longest rest first.
     pub resting: Vec<RestingOrigin>,
 }
@@ -86,6 +92,7 @@ pub(super) struct Unfetched {
     pub saved: BTreeMap<String, u64>,
     pub deferred: BTreeMap<&'static str, u64>,
     pub out_of_scope: u64,
+    pub left_out: BTreeMap<&'static str, u64>,
     pub repeating: u64,
     pub predicted: BTreeMap<String, u64>,
 }
@@ -111,6 +118,7 @@ impl Unfetched {
                 }
                 (HeldBack::Excluded, UrlState::Excluded(rule)) => {
                     unfetched.out_of_scope += u64::from(rule == Exclusion::Scope);
+                    *unfetched.left_out.entry(rule.name()).or_default() += 1;
                     Outcome::Excluded(rule)
                 }
                 (HeldBack::Closed, _) => {

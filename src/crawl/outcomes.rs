@@ -92,6 +92,11 @@ impl LeaseOutcomes {
         original: Option<&NamedOriginal>,
     ) -> Result<Vec<UrlId>, CrawlError> {
         self.stage.hosts.add_dropped_links(page.rendered.links_dropped, page.rendered.links_over_limit);
+        if self.frontier.is_from_seed(lease.id)
+            && let Some(note) = seed_note(page)
+        {
+            self.stage.live.add_seed_note(lease.url.to_string(), note);
+        }
         let OfferedLinks { offered, unmatched } = self.enqueuer.offer_page_links(lease, page, original)?;
         self.count_new(&offered);
         let new = unmatched.into_iter().filter(|id| self.unmatched.insert(*id));
@@ -288,7 +293,7 @@ impl LeaseOutcomes {
         let offered = self.offer(vec![next], Some(lease))?;
         let id = offered.first().map(|offered| offered.id);
         if id.is_some_and(|of| !self.redirects.add(lease.id, of)) {
-            let detail = format!("redirects in a circle: '{text}' leads back to it");
+            let detail = format!("redirects in a circle: '{text}' leads back to it; a site may do so if it wants a cookie back");
             return self.failure(lease, FailureClass::Redirect, detail, Some(fetched));
         }
         if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {
@@ -305,7 +310,7 @@ impl LeaseOutcomes {
         detail: String,
         fetched: Option<&Fetched>,
     ) -> Result<(), CrawlError> {
-        if !self.fall_back(lease, class)? {
+        if !self.fall_back(lease, class, &detail)? {
             self.report_failed_seed(lease, &format!("{}: {detail}", class.name()))?;
         }
         self.end_without_page(lease, &Outcome::Failed { class, detail }, fetched)
@@ -313,11 +318,12 @@ impl LeaseOutcomes {
 
     /// Offers the http URL of a seed without a scheme if no https connection could be made. Port 443 may be closed or
     /// filtered.
-    fn fall_back(&mut self, lease: &Lease, class: FailureClass) -> Result<bool, CrawlError> {
+    fn fall_back(&mut self, lease: &Lease, class: FailureClass, detail: &str) -> Result<bool, CrawlError> {
         use FailureClass::{Connect, Protocol, Timeout, Tls};
         let Some(fallback) = self.fallbacks.remove(&lease.url) else { return Ok(false) };
         let may_help = matches!(class, Connect | Timeout | Tls | Protocol);
         if may_help {
+            tracing::warn!(seed = %lease.url, "https does not work ({}: {detail}); trying http", class.name());
             self.offer_seeds(vec![fallback])?;
         }
         Ok(may_help)
@@ -401,6 +407,35 @@ impl LeaseOutcomes {
         let ack = Ack { id: lease.id, kind: outcome.kind(), repeats: outcome.repeats(), worth };
         Ok(self.frontier.ack(vec![ack])?)
     }
+}
+
+/// Says why the page of a seed may lead to few others; `None` if nothing about it is special.
+fn seed_note(page: &FetchedPage) -> Option<String> {
+    let (fetched, links) = (&page.fetched, page.rendered.links.len());
+    if fetched.truncated {
+        let why = match &fetched.broken_off {
+            Some(why) => format!("broke off ({why})"),
+            None => "was cut (--max-body)".to_owned(),
+        };
+        return Some(format!("{why}; what stands behind was not seen"));
+    }
+    let has = |sign: &str| memchr::memmem::find(&fetched.body, sign.as_bytes()).is_some();
+    if has("type=\"password\"") || has("type=password") || has("type='password'") {
+        return Some("asks for a login: --cookie-file or --header takes one along".to_owned());
+    }
+    let title = page.rendered.title.as_deref().unwrap_or_default().to_lowercase();
+    if title.contains("consent") || title.contains("before you continue") {
+        return Some("asks for consent first: --cookie-file takes the answer along".to_owned());
+    }
+    if links > 0 {
+        return None;
+    }
+    if has("<script") && !page.is_headless {
+        return Some("has no links without its scripts, it needs a browser: --page-source auto runs them".to_owned());
+    }
+    let media_type = fetched.media_type();
+    let is_html = media_type.is_empty() || media_type.contains("html");
+    Some(if is_html { "has no links".to_owned() } else { format!("is {media_type}, which has no links") })
 }
 
 /// Returns the name of a lease's page. A page is revised at most once, and its revision has a name of its own.

@@ -242,7 +242,7 @@ impl Crawl {
 
         let nothing_left = reason == StopReason::Finished;
         // What was never fetched is told of once, and not by each process.
-        let Unfetched { saved, deferred, out_of_scope, repeating, predicted } = if nothing_left && !is_shared {
+        let Unfetched { saved, deferred, out_of_scope, left_out, repeating, predicted } = if nothing_left && !is_shared {
             Unfetched::finish(&mut store, &reader, &frontier)?
         } else {
             Unfetched::so_far(&reader, &frontier)?
@@ -263,6 +263,9 @@ impl Crawl {
             predicted,
             rules: frontier.rules(),
             failed_seeds: live.failed_seeds(),
+            given_up: frontier.given_up(),
+            seed_notes: live.seed_notes(),
+            left_out,
             resting: if nothing_left {
                 Vec::new()
             } else {

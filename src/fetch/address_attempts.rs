@@ -58,7 +58,7 @@ impl Fetcher {
                 Ok(fetched) => return Ok(fetched),
                 Err(Unanswered { failure, connecting, .. }) => {
                     if failure.class == FailureClass::Timeout && !self.has_heard() {
-                        self.silent().insert(SocketAddr::new(address, port(url.as_url())));
+                        self.silent().insert(door(url, address));
                     }
                     if !connecting || !failure.retryable {
                         return Err(failure);
@@ -78,10 +78,10 @@ impl Fetcher {
     /// Whether the address timed out before any server answered. Without a network, seeds that share an address would
     /// otherwise time out one after the other.
     pub(super) fn is_silent(&self, url: &CanonicalUrl, address: IpAddr) -> bool {
-        !self.has_heard() && self.silent().contains(&SocketAddr::new(address, port(url.as_url())))
+        !self.has_heard() && self.silent().contains(&door(url, address))
     }
 
-    fn silent(&self) -> MutexGuard<'_, HashSet<SocketAddr>> {
+    fn silent(&self) -> MutexGuard<'_, HashSet<(SocketAddr, bool)>> {
         self.0.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,6 +91,12 @@ impl Fetcher {
             self.0.resolver.rotate(name, port(url.as_url()), failed);
         }
     }
+}
+
+/// Returns where a request for a URL knocks: address, port, and whether by TLS. A server may answer at one door only.
+fn door(url: &CanonicalUrl, address: IpAddr) -> (SocketAddr, bool) {
+    let url = url.as_url();
+    (SocketAddr::new(address, port(url)), url.scheme() == "https")
 }
 
 /// Returns the failure of a host of which no address could be connected to: the first one, with all reasons.

@@ -47,7 +47,7 @@ pub(super) struct Inner {
     /// Whether any server has ever answered.
     heard: AtomicBool,
     /// Addresses that timed out before any server had answered.
-    pub(super) silent: Mutex<HashSet<SocketAddr>>,
+    pub(super) silent: Mutex<HashSet<(SocketAddr, bool)>>,
 }
 
 impl Fetcher {

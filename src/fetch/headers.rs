@@ -19,7 +19,7 @@ pub(super) struct RequestHeaders {
     everywhere: HeaderMap,
     cookies: Option<Arc<Cookies>>,
     further: HeaderMap,
-    further_hosts: Option<Vec<String>>,
+    further_origins: Option<Vec<String>>,
 }
 
 impl RequestHeaders {
@@ -41,9 +41,8 @@ impl RequestHeaders {
             }
             further.append(key, value(name, text)?);
         }
-        let further_hosts =
-            options.header_hosts.as_ref().map(|hosts| hosts.iter().map(|h| h.to_ascii_lowercase()).collect());
-        Ok(Self { everywhere, cookies: options.cookies.clone(), further, further_hosts })
+        let further_origins = options.header_origins.clone();
+        Ok(Self { everywhere, cookies: options.cookies.clone(), further, further_origins })
     }
 
     /// Returns the headers of a request for this URL, without `Host`.
@@ -52,8 +51,8 @@ impl RequestHeaders {
         if let Some(cookies) = self.cookies.as_ref().and_then(|cookies| cookies.for_url(url)) {
             headers.insert(COOKIE, cookies);
         }
-        let host = url.host_str().unwrap_or_default();
-        if self.further_hosts.as_ref().is_none_or(|hosts| hosts.iter().any(|name| name == host)) {
+        // Other users may have servers at other ports of the host, and http is read by all on the way.
+        if self.further_origins.as_ref().is_none_or(|origins| origins.contains(&origin_of(url))) {
             for name in self.further.keys() {
                 headers.remove(name);
                 for value in self.further.get_all(name) {
@@ -63,6 +62,12 @@ impl RequestHeaders {
         }
         headers
     }
+}
+
+/// Returns the origin of an address, as [`CanonicalUrl::origin`](crate::model::CanonicalUrl::origin).
+fn origin_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    format!("{}://{host}:{}", url.scheme(), url.port_or_known_default().unwrap_or_default())
 }
 
 /// Replaces a secret in the record.
@@ -135,10 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn further_headers_replace_ours_and_go_to_the_named_hosts_only() {
+    fn further_headers_replace_ours_and_go_to_the_named_origins_only() {
         let options = Options {
             headers: vec![("Authorization".into(), "Basic x".into()), ("accept".into(), "text/html".into())],
-            header_hosts: Some(vec!["Seed.test".into()]),
+            header_origins: Some(vec!["http://seed.test:81".into()]),
             ..Options::default()
         };
         let seed = sent(&options, "http://seed.test:81/");
@@ -147,7 +152,9 @@ mod tests {
         assert_eq!(seed[0], "host: seed.test:81");
         assert!(seed.contains(&"authorization: ***".to_owned()), "what is kept is read by others");
         assert_eq!(seed.iter().filter(|line| line.starts_with("accept:")).collect::<Vec<_>>(), ["accept: text/html"]);
-        assert!(!sent(&options, "http://other.test/").iter().any(|line| line.contains("authorization")));
+        for other in ["http://other.test/", "http://seed.test/", "http://seed.test:82/", "https://seed.test:81/"] {
+            assert!(!sent(&options, other).iter().any(|line| line.contains("authorization")), "{other}");
+        }
     }
 
     #[test]

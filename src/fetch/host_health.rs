@@ -207,8 +207,6 @@ impl Fetcher {
 }
 
 fn robots_of(url: &CanonicalUrl) -> CanonicalUrl {
-    let mut robots = url.as_url().clone();
-    robots.set_path(ROBOTS);
-    robots.set_query(None);
-    CanonicalUrl::from_canonical(robots.as_str()).unwrap_or_else(|_| url.clone())
+    let robots = url.as_url().join(ROBOTS).ok();
+    robots.and_then(|robots| CanonicalUrl::from_canonical(robots.as_str()).ok()).unwrap_or_else(|| url.clone())
 }

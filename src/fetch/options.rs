@@ -20,8 +20,8 @@ pub struct Options {
     pub robots_agent: String,
     /// Additional request headers. They replace those of the crawler, except `Host`.
     pub headers: Vec<(String, String)>,
-    /// The host names to which [`headers`](Self::headers) are sent; `None` is every host.
-    pub header_hosts: Option<Vec<String>>,
+    /// The origins (`scheme://host:port`) to which [`headers`](Self::headers) are sent; `None` is every one.
+    pub header_origins: Option<Vec<String>>,
     /// Cookies for the hosts and paths that they name. A `Cookie` in [`headers`](Self::headers) replaces them.
     pub cookies: Option<Arc<Cookies>>,
     /// The proxy of all requests. `None` asks the environment (`HTTP_PROXY`, `HTTPS_PROXY`,
@@ -95,7 +95,7 @@ impl Default for Options {
             from: None,
             robots_agent: "ndcrawl".into(),
             headers: Vec::new(),
-            header_hosts: None,
+            header_origins: None,
             cookies: None,
             proxy: None,
             timeout: Duration::from_secs(30),

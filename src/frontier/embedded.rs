@@ -282,6 +282,11 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         }
     }
 
+    /// Returns the origins that are given up. Costs a look at every origin, if there is one.
+    pub fn given_up(&self) -> Vec<String> {
+        self.engine().state.queues.names_given_up()
+    }
+
     /// Changes the most pages in all.
     pub fn set_max_pages(&self, most: u64) {
         self.engine().state.set_max_pages(most);

@@ -475,6 +475,13 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
+    /// Returns the origins that are given up.
+    pub(super) fn names_given_up(&self) -> Vec<String> {
+        let all = if self.given_up == 0 { 0 } else { self.origins.len() as u32 };
+        let given_up = (0..all).filter(|&origin| self.origins[origin as usize].is_given_up);
+        given_up.map(|origin| self.origin_names.text(origin).to_owned()).collect()
+    }
+
     /// Whether the origin of a canonical URL is given up. Costs nothing while none is.
     pub(super) fn is_given_up(&self, url: impl FnOnce() -> Option<String>) -> bool {
         let origin = (self.given_up > 0).then(url).flatten().and_then(|url| {

@@ -127,8 +127,41 @@ fn directory(url: &CanonicalUrl) -> &str {
     path.rfind('/').map_or("/", |slash| &path[..=slash])
 }
 
+/// Returns a URL as people type it, if that differs: host and path with the letters that stand behind their escapes.
+fn as_typed(url: &CanonicalUrl) -> Option<String> {
+    let text = url.as_str();
+    let host = url.host().contains("xn--").then(|| idna::domain_to_unicode(url.host()).0);
+    if host.is_none() && !text.contains('%') {
+        return None;
+    }
+    let text = host.map_or_else(|| text.to_owned(), |host| text.replacen(url.host(), &host, 1));
+    Some(unescaped(&text))
+}
+
+/// Undoes the escapes of characters beyond ASCII. Those of ASCII may be reserved, and stay.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| byte == b'%');
+        match escaped.filter(|byte| !byte.is_ascii()) {
+            Some(escaped) => {
+                bytes.push(escaped);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn matches_any(expressions: &[Regex], url: &CanonicalUrl) -> bool {
-    expressions.iter().any(|expression| expression.is_match(url.as_str()))
+    let is_any = |text: &str| expressions.iter().any(|expression| expression.is_match(text));
+    is_any(url.as_str()) || (!expressions.is_empty() && as_typed(url).is_some_and(|text| is_any(&text)))
 }
 
 #[cfg(test)]

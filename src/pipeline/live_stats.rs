@@ -35,6 +35,7 @@ struct PublishedStats {
     totals: Totals,
     index: DeciderStats,
     failed_seeds: Vec<(String, String)>,
+    seed_notes: Vec<(String, String)>,
     /// The newest last.
     recent: VecDeque<RecentUrl>,
     /// Those that failed, the newest last.
@@ -54,6 +55,16 @@ impl LiveStats {
     /// PageRecords a seed that could not be fetched, with the reason.
     pub fn add_failed_seed(&self, url: String, why: String) {
         self.lock().failed_seeds.push((url, why));
+    }
+
+    /// Records what is special about the page of a seed.
+    pub fn add_seed_note(&self, url: String, note: String) {
+        self.lock().seed_notes.push((url, note));
+    }
+
+    /// Returns what is special about pages of seeds, each with its URL.
+    pub fn seed_notes(&self) -> Vec<(String, String)> {
+        self.lock().seed_notes.clone()
     }
 
     /// Counts a page that was compared with the topic of the crawl.

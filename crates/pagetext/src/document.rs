@@ -213,6 +213,22 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Adds what an `object` or `embed` element shows, if it may be a page.
+    pub fn embedded(&mut self, element: &impl Attributes, attribute: &str) {
+        const PAGES: [&str; 9] = ["htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "txt"];
+        let is_page = match element.value("type") {
+            Some(kind) => ["text/html", "application/xhtml+xml"].iter().any(|page| kind.trim().eq_ignore_ascii_case(page)),
+            None => element.value(attribute).is_some_and(|reference| {
+                let path = reference.split(['?', '#']).next().unwrap_or_default();
+                let file = path.rsplit('/').next().unwrap_or_default();
+                file.rsplit_once('.').is_none_or(|(_, end)| PAGES.iter().any(|page| end.eq_ignore_ascii_case(page)))
+            }),
+        };
+        if is_page {
+            self.link(element, attribute);
+        }
+    }
+
     /// Reads what a `meta` element asks of robots, and nothing else of it.
     fn directives(&mut self, element: &impl Attributes) {
         if let (Some(name), Some(content)) = (element.value("name"), element.value("content")) {
@@ -249,7 +265,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Reads a `link` element. The canonical URL is recorded; next and previous pages and other languages
+    /// Reads a `link` element. The canonical URL is recorded; next and previous pages, other languages and feeds
     /// are links.
     pub fn link_element(&mut self, element: &impl Attributes) {
         let (Some(rel), Some(href)) = (element.value("rel"), element.value("href")) else { return };
@@ -259,7 +275,8 @@ impl<'a> Findings<'a> {
         }
         let is_page = element.value("type").is_none_or(|kind| kind.trim().eq_ignore_ascii_case("text/html"));
         let other_language = has("alternate") && element.value("hreflang").is_some() && !has("stylesheet");
-        if has("next") || has("prev") || (other_language && is_page) {
+        let is_feed = has("alternate") && element.value("type").is_some_and(|kind| is_feed_type(&kind));
+        if has("next") || has("prev") || (other_language && is_page) || is_feed {
             self.links.add(&href, has("nofollow"));
         }
     }
@@ -275,6 +292,11 @@ impl<'a> Findings<'a> {
         (document.links, document.base) = self.links.into_found();
         document
     }
+}
+
+/// Whether a media type is that of a feed.
+fn is_feed_type(kind: &str) -> bool {
+    ["application/rss+xml", "application/atom+xml"].iter().any(|feed| kind.trim().eq_ignore_ascii_case(feed))
 }
 
 /// The `rel` values of a link that matter.

@@ -41,7 +41,7 @@ pub(super) fn read(
                     let texts = || node.children().filter_map(|child| child.value().as_text());
                     if is_html(element, "script") && is_json_ld(element) {
                         walk.findings.json_ld(&texts().map(|text| &**text).collect::<String>());
-                    } else if is_html(element, "noscript") {
+                    } else if is_html(element, "noscript") || is_html(element, "noframes") {
                         walk.findings.noscript(&texts().map(|text| &**text).collect::<String>());
                     }
                 }
@@ -108,6 +108,8 @@ impl<'a> Walk<'a> {
             "a" => self.anchor(element),
             "area" => self.findings.link(element, "href"),
             "iframe" | "frame" => self.findings.link(element, "src"),
+            "object" => self.findings.embedded(element, "data"),
+            "embed" => self.findings.embedded(element, "src"),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.findings.heading(known.level());
                 self.fields.push((Field::Heading, "h"));

@@ -42,6 +42,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod assembled;
 mod byte_search;
 mod charset;
 mod copyright;
@@ -51,6 +52,7 @@ mod document;
 mod dom;
 mod entities;
 mod feed;
+mod header_link;
 mod json_ld;
 mod language;
 mod license;
@@ -232,6 +234,7 @@ impl PageReader {
             Kind::Plain | Kind::Other => None,
         };
         self.add_header_directives(page, &mut document.robots);
+        self.add_header_links(page, &mut document);
         let refresh = self.refresh(page, &mut document);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
@@ -349,6 +352,13 @@ impl PageReader {
         if kind == Kind::Xml && is_html_in_capitals(&source) {
             kind = Kind::Html;
         }
+        let source = match kind {
+            Kind::Html => match assembled::assembled(&source) {
+                Cow::Owned(assembled) => Cow::Owned(assembled),
+                Cow::Borrowed(_) => source,
+            },
+            _ => source,
+        };
         Some(DecodedPage { kind, source, encoding, charset_declared, feed })
     }
 
@@ -455,6 +465,18 @@ impl PageReader {
         let mut rendered = PageContent { provenance: provenance::of_answer(page), ..PageContent::default() };
         self.add_header_directives(page, &mut rendered.robots);
         rendered
+    }
+
+    /// Adds the pages that the header names: `Link` with `rel=next`, `rel=prev` or another language (RFC 8288).
+    fn add_header_links(&self, page: PageSource<'_>, document: &mut Document) {
+        let values: Vec<String> = page.headers_named("link").collect();
+        for link in values.iter().flat_map(|value| header_link::links(value)).filter(header_link::HeaderLink::is_page) {
+            let Ok(url) = self.normalizer.resolve(page.url.as_url(), link.target) else { continue };
+            let is_known = url == *page.url || document.links.iter().any(|known| known.url == url);
+            if !is_known && document.links.len() < self.options.max_links {
+                document.links.push(OutLink { url, nofollow: link.has_rel("nofollow") });
+            }
+        }
     }
 
     fn add_header_directives(&self, page: PageSource<'_>, robots: &mut RobotsDirectives) {

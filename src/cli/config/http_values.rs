@@ -176,7 +176,12 @@ impl Scalar for Resolve {
         };
         // Without brackets, `h:80:...` may also parse as an IPv6 address; the port takes precedence.
         let (port, address) = with_port().or_else(|| Some((None, address(rest)?))).ok_or_else(error)?;
-        if host.is_empty() { Err(error()) } else { Ok(Self { host: host.to_ascii_lowercase(), port, address }) }
+        if host.is_empty() {
+            return Err(error());
+        }
+        // As in a URL: names beyond ASCII have a form for the DNS.
+        let known = url::Host::parse(host).ok().filter(|_| host != "*").map(|host| host.to_string());
+        Ok(Self { host: known.unwrap_or_else(|| host.to_ascii_lowercase()), port, address })
     }
 
     fn to_value(&self) -> Value {

@@ -58,10 +58,12 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
     (given, unknown)
 }
 
-/// A list of URLs, expressions or header fields has one per line, because all of them may contain commas.
+/// A list has one value a line: URLs, expressions and header fields may contain commas. Other lists may have commas, too.
 fn environment_texts(key: &schema::Key, value: &str) -> Vec<String> {
     match key.shape {
-        schema::Shape::List(_) => value.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect(),
+        schema::Shape::List(_) | schema::Shape::CommaList(_) => {
+            value.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+        }
         _ => vec![value.to_owned()],
     }
 }

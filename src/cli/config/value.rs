@@ -176,7 +176,13 @@ impl Scalar for Regex {
             // The regex crate prints the expression on several lines; the last one has the cause.
             let error = error.to_string();
             let why = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
-            format!("'{text}' is not a regular expression: {why}")
+            let pattern = text.trim_start_matches('*');
+            let is_glob = text.starts_with('*') && !pattern.is_empty();
+            let hint = match is_glob {
+                true => format!("; to match the end of a URL, write '{}$'", regex::escape(pattern)),
+                false => String::new(),
+            };
+            format!("'{text}' is not a regular expression: {why}{hint}")
         })
     }
 

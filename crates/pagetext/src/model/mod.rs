@@ -11,4 +11,4 @@ pub use neardup::model::{
 pub use page::{
     Header, LinkPlace, OutLink, PageContent, PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms,
 };
-pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_url};
+pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_origin, shown_url};

@@ -37,6 +37,12 @@ use super::Digest;
 pub use row::shown_url;
 use strip::StripList;
 
+/// Returns an origin as people write it: without the default port of its scheme.
+pub fn shown_origin(origin: &str) -> &str {
+    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    origin.strip_suffix(port).unwrap_or(origin)
+}
+
 /// An absolute http or https URL without fragment, in canonical spelling; or the name of a document without URL.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CanonicalUrl(Url);
@@ -53,6 +59,12 @@ impl CanonicalUrl {
             _ => check_scheme_and_host(&url)?,
         }
         if url.as_str() == text && url.fragment().is_none() { Ok(Self(url)) } else { Err(UrlError::NotCanonical) }
+    }
+
+    /// Returns the URL of an origin's root, from [`CanonicalUrl::origin`]: that names the port always, a URL only if it is not
+    /// the default one.
+    pub fn root_of(origin: &str) -> Result<Self, UrlError> {
+        Self::from_canonical(Url::parse(&format!("{origin}/"))?.as_str())
     }
 
     /// Returns the URL as text.

@@ -70,6 +70,16 @@ impl<'a> Lexer<'a> {
         Self { xml: Some(LastEnds::of(xml)), ..Self::new(xml) }
     }
 
+    /// Returns where the next token begins.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Goes on at another place of the source.
+    pub fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
     /// Returns the next token. In `foreign` content CDATA sections are text, else comments.
     #[inline]
     pub fn next(&mut self, tag: &mut Tag<'a>, foreign: bool) -> Token<'a> {

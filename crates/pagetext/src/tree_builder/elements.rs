@@ -45,7 +45,14 @@ impl<'a> Builder<'a, '_> {
                 Some(Field::Heading)
             }
             Name::Title if self.foreign == 0 => self.findings.open_title().then_some(Field::Title),
-            Name::Area | Name::Iframe | Name::Frame | Name::Meta | Name::Link | Name::Base => {
+            Name::Area
+            | Name::Iframe
+            | Name::Frame
+            | Name::Object
+            | Name::Embed
+            | Name::Meta
+            | Name::Link
+            | Name::Base => {
                 self.referring(tag);
                 None
             }
@@ -85,6 +92,8 @@ impl<'a> Builder<'a, '_> {
         match tag.name {
             Name::Base => return self.base(tag),
             Name::Area => self.findings.link(tag, "href"),
+            Name::Object => self.findings.embedded(tag, "data"),
+            Name::Embed => self.findings.embedded(tag, "src"),
             Name::Meta => self.findings.meta(tag),
             Name::Link => self.findings.link_element(tag),
             _ => self.findings.link(tag, "src"),

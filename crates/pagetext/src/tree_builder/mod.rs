@@ -233,7 +233,7 @@ impl<'a, 'o> Builder<'a, 'o> {
                         let text = lexer.raw_text(kind, tag.written);
                         match tag.name {
                             Name::Script if is_json_ld(&tag) => self.json_ld(text),
-                            Name::NoScript => self.noscript(text),
+                            Name::NoScript | Name::NoFrames => self.noscript(text),
                             _ => {}
                         }
                         self.raw_text(text, kind);

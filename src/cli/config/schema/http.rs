@@ -11,7 +11,7 @@ pub const KEYS: &[Key] = &[
         http.headers,
         Shape::List("NAME: VALUE"),
         "",
-        "Send this header field too, to the seeds' hosts only (repeatable)"
+        "Send this header field too, to the seeds' scheme, host and port only (repeatable)"
     )
     .because("None. Values that look like secrets are masked in all that is written.")
     .example("-H 'Cookie: session=1'")
