@@ -84,7 +84,9 @@ fn given_up(ending: &CrawlEnding) -> Option<String> {
     let wait = if waiting == 1 { "waits" } else { "wait" };
     let waiting = counted(waiting, "URL", "URLs");
     let named = named.join(", ");
-    Some(format!("{named}{others} in trouble for longer than --host-patience: {waiting} {wait}; the same command takes them up again"))
+    Some(format!(
+        "{named}{others} in trouble for longer than --host-patience: {waiting} {wait}; the same command takes them up again"
+    ))
 }
 
 /// Says what is special about the seeds of a crawl that got no further than them.
@@ -105,7 +107,10 @@ fn left_out(ending: &CrawlEnding, seeds: usize) -> Option<String> {
     let reasons = [
         (of(Exclusion::Include), "match no --include"),
         (of(Exclusion::Exclude), "match --exclude"),
-        (ending.deferred.get(Deferral::NoFollow.name()).copied().unwrap_or(0), "are marked nofollow (--nofollow ignore follows them)"),
+        (
+            ending.deferred.get(Deferral::NoFollow.name()).copied().unwrap_or(0),
+            "are marked nofollow (--nofollow ignore follows them)",
+        ),
         (ending.deferred.get(Deferral::Depth.name()).copied().unwrap_or(0), "are deeper than --depth"),
         (of(Exclusion::Robots), "are forbidden by robots.txt"),
     ];

@@ -293,7 +293,8 @@ impl LeaseOutcomes {
         let offered = self.offer(vec![next], Some(lease))?;
         let id = offered.first().map(|offered| offered.id);
         if id.is_some_and(|of| !self.redirects.add(lease.id, of)) {
-            let detail = format!("redirects in a circle: '{text}' leads back to it; a site may do so if it wants a cookie back");
+            let detail =
+                format!("redirects in a circle: '{text}' leads back to it; a site may do so if it wants a cookie back");
             return self.failure(lease, FailureClass::Redirect, detail, Some(fetched));
         }
         if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {

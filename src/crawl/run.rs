@@ -242,7 +242,8 @@ impl Crawl {
 
         let nothing_left = reason == StopReason::Finished;
         // What was never fetched is told of once, and not by each process.
-        let Unfetched { saved, deferred, out_of_scope, left_out, repeating, predicted } = if nothing_left && !is_shared {
+        let Unfetched { saved, deferred, out_of_scope, left_out, repeating, predicted } = if nothing_left && !is_shared
+        {
             Unfetched::finish(&mut store, &reader, &frontier)?
         } else {
             Unfetched::so_far(&reader, &frontier)?

@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 use url::Url;
 
 use crate::fetch::{
-    Absent, FetchFailure, HostHealth, PageRequest, Robots, RobotsAnswer, absent_page, asks_to_come_again, back_off, rest_asked,
-    tries_before_answer,
+    Absent, FetchFailure, HostHealth, PageRequest, Robots, RobotsAnswer, absent_page, asks_to_come_again, back_off,
+    rest_asked, tries_before_answer,
 };
 use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
 use crate::pagetext::{SitemapCut, SitemapLimits, header_refresh, is_sitemap, parse_sitemap};

@@ -8,11 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use super::address_attempts::list;
 use super::classify::Http2;
+use super::connect::Attempt;
 use super::exchange::{Exchange, Unanswered};
 use super::headers::RequestHeaders;
 use super::host_health::Sign;
-use super::http_client::{HttpClients, connection};
+use super::http_client::{HttpClients, connection, port};
 use super::in_flight::InFlight;
+use super::lenient;
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
 use super::request::{PageRequest, RequestOptions, Validators};
@@ -194,7 +196,11 @@ impl Fetcher {
     }
 
     /// [`polite_get`](Self::polite_get) with the given request options.
-    pub(super) async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
+    pub(super) async fn ask_politely(
+        &self,
+        url: &CanonicalUrl,
+        request: &RequestOptions,
+    ) -> Result<Fetched, FetchFailure> {
         let origin = url.origin();
         let addresses = self.addresses(url).await?;
         let mut permit = self.0.politeness.acquire(&origin, addresses.first().copied()).await;
@@ -240,6 +246,10 @@ impl Fetcher {
         let mut exchange = Exchange::new(&inner.options, url, request.spelling.as_ref(), headers);
         let mut repeats = 0;
         let response = loop {
+            if let Some(address) = Attempt::current().filter(|_| inner.clients.is_mended(url)) {
+                let address = SocketAddr::new(address.address, port(url.as_url()));
+                break exchange.send_mended(address).await?;
+            }
             let (client, is_http2) = inner.clients.of(url);
             match exchange.send(client).await {
                 Ok(response) => break response,
@@ -254,6 +264,10 @@ impl Fetcher {
                         return Err(unanswered);
                     }
                 }
+                Err(unanswered) if self.may_mend(url, &unanswered) => {
+                    inner.clients.mend(url);
+                    tokio::time::sleep(self.gap(&url.origin())).await;
+                }
                 Err(unanswered) => return Err(unanswered),
             }
         };
@@ -266,6 +280,12 @@ impl Fetcher {
                 inner.clients.give_up_http2(url);
             }
         })
+    }
+
+    /// Whether a header that was refused may be read once it is mended.
+    fn may_mend(&self, url: &CanonicalUrl, unanswered: &Unanswered) -> bool {
+        let is_plain = url.as_url().scheme() == "http" && Attempt::current().is_some();
+        is_plain && !self.0.clients.is_mended(url) && lenient::may_help(&unanswered.failure.detail)
     }
 
     pub(super) fn page_request(&self) -> RequestOptions {

@@ -247,11 +247,9 @@ fn undo_archived(coding: Coding, body: &[u8], most: usize) -> Result<Decoded, Co
         }
     }
     match is_text(body) {
-        true => Ok(Decoded {
-            body: body[..body.len().min(most)].to_vec(),
-            is_cut: body.len() > most,
-            is_incomplete: false,
-        }),
+        true => {
+            Ok(Decoded { body: body[..body.len().min(most)].to_vec(), is_cut: body.len() > most, is_incomplete: false })
+        }
         false => Err(CodingError::Mislabeled(coding.name())),
     }
 }

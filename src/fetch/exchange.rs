@@ -1,5 +1,6 @@
 //! One request and its response, within limits of time and size.
 
+use std::net::SocketAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -7,8 +8,8 @@ use reqwest::{Response, Version};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::classify::{Http2, classify, is_end_of_file, is_unprocessed};
 use super::body_end::{BodyEnd, Framing, is_document_over};
+use super::classify::{Http2, classify, is_end_of_file, is_unprocessed};
 use super::content_coding::{CodingError, Codings, Label};
 use super::headers::{as_received, as_sent, size};
 use super::request::RequestOptions;
@@ -85,6 +86,20 @@ impl<'a> Exchange<'a> {
             }
             _ => Ok(response),
         }
+    }
+
+    /// Sends the request over a connection that mends the response's header.
+    pub(super) async fn send_mended(&mut self, address: SocketAddr) -> Result<Response, Unanswered> {
+        let limit = self.options.header_timeout.min(self.options.timeout);
+        let sending = super::lenient::send(address, self.address(), &self.headers);
+        let in_time = timeout_at(Instant::now() + limit, sending).await;
+        let answer = in_time.map_err(|_| Unanswered::after_connecting(timeout("no header", limit)))?;
+        answer.map_err(|error| {
+            Unanswered::after_connecting(FetchFailure::lasting(
+                FailureClass::Protocol,
+                format!("the response is not HTTP: {error}"),
+            ))
+        })
     }
 
     /// Reads the body up to the limit. A response that is not read to its end closes its connection.

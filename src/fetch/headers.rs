@@ -118,9 +118,8 @@ fn accept(types: &[String]) -> String {
     let has_page = types.iter().any(|name| is_page(name));
     // Inside a subtype `*` means nothing to a server.
     let named = types.iter().filter(|glob| !glob.contains('*'));
-    let mut list: Vec<String> = named
-        .map(|name| if has_page && !is_page(name) { format!("{name};q=0.9") } else { name.clone() })
-        .collect();
+    let mut list: Vec<String> =
+        named.map(|name| if has_page && !is_page(name) { format!("{name};q=0.9") } else { name.clone() }).collect();
     list.push("*/*;q=0.1".to_owned());
     list.join(", ")
 }

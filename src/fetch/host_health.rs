@@ -86,11 +86,12 @@ impl Record {
         self.has_answered |= sign != Sign::Unreached;
         if sign != Sign::Well {
             let latest = Instant::now();
-            let lasted = self.trouble.map_or(Duration::ZERO, |trouble| trouble.lasted + latest.saturating_duration_since(trouble.latest));
+            let lasted = self
+                .trouble
+                .map_or(Duration::ZERO, |trouble| trouble.lasted + latest.saturating_duration_since(trouble.latest));
             let latest = latest + asked.unwrap_or_default();
             self.trouble = Some(Trouble { lasted, latest, last: sign });
-            (self.slowness, self.good_in_a_row) =
-                (SLOWEST.min(self.slowness + u8::from(sign == Sign::Flooded)), 0);
+            (self.slowness, self.good_in_a_row) = (SLOWEST.min(self.slowness + u8::from(sign == Sign::Flooded)), 0);
             return;
         }
         let is_robots = url.as_url().path() == ROBOTS;
@@ -120,13 +121,7 @@ impl Record {
 
 impl Politeness {
     /// Records an answer of the origin. Returns the number of signs of trouble in a row.
-    pub(super) fn note_health(
-        &self,
-        url: &CanonicalUrl,
-        sign: Sign,
-        is_page: bool,
-        asked: Option<Duration>,
-    ) -> u32 {
+    pub(super) fn note_health(&self, url: &CanonicalUrl, sign: Sign, is_page: bool, asked: Option<Duration>) -> u32 {
         self.with_origin(&url.origin(), |host| {
             host.health.note(sign, url, is_page, asked);
             host.strikes = if host.health.trouble.is_some() { host.strikes.saturating_add(1) } else { 0 };

@@ -30,13 +30,20 @@ pub(super) struct HttpClients {
     http1: Option<PortClients>,
     /// Origins whose HTTP/2 does not work.
     http1_origins: Mutex<HashSet<String>>,
+    /// Origins whose header is mended.
+    mended_origins: Mutex<HashSet<String>>,
 }
 
 impl HttpClients {
     pub(super) fn new(options: &Options, proxies: &ProxyRules, resolver: &Arc<Resolver>) -> Result<Self, FetchError> {
         let http1 = Options { http1_only: true, ..options.clone() };
         let http1 = (!options.http1_only).then(|| PortClients::new(&http1, proxies, resolver)).transpose()?;
-        Ok(Self { usual: PortClients::new(options, proxies, resolver)?, http1, http1_origins: Mutex::default() })
+        Ok(Self {
+            usual: PortClients::new(options, proxies, resolver)?,
+            http1,
+            http1_origins: Mutex::default(),
+            mended_origins: Mutex::default(),
+        })
     }
 
     /// Returns the client for a URL, and whether it may speak HTTP/2.
@@ -53,6 +60,16 @@ impl HttpClients {
         if self.http1_origins().insert(url.origin()) {
             tracing::debug!(origin = url.origin(), "HTTP/2 of the origin does not work; using HTTP/1.1");
         }
+    }
+
+    /// Whether the header of the origin is mended.
+    pub(super) fn is_mended(&self, url: &CanonicalUrl) -> bool {
+        self.mended_origins.lock().unwrap_or_else(PoisonError::into_inner).contains(&url.origin())
+    }
+
+    /// Mends the header of the origin from now on.
+    pub(super) fn mend(&self, url: &CanonicalUrl) {
+        self.mended_origins.lock().unwrap_or_else(PoisonError::into_inner).insert(url.origin());
     }
 
     fn http1_origins(&self) -> MutexGuard<'_, HashSet<String>> {

@@ -79,7 +79,15 @@ impl Robots {
     }
 
     fn empty(row: RobotsRow, rules: Rules) -> Self {
-        Self { row, rules, failure: None, again_at: None, crawl_delay: None, sitemaps: Vec::new(), is_without_sense: false }
+        Self {
+            row,
+            rules,
+            failure: None,
+            again_at: None,
+            crawl_delay: None,
+            sitemaps: Vec::new(),
+            is_without_sense: false,
+        }
     }
 
     /// Says whether the rules allow a URL of the origin.

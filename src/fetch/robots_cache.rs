@@ -74,7 +74,9 @@ impl RobotsCache {
     /// Whether the file of the origin is known. One that is being downloaded is not.
     pub(super) fn is_reached(&self, origin: &str) -> bool {
         let slot = self.table().entries.get(origin).map(|entry| entry.slot.clone());
-        slot.is_some_and(|slot| slot.try_lock().is_ok_and(|known| known.as_ref().is_some_and(|robots| robots.is_reached())))
+        slot.is_some_and(|slot| {
+            slot.try_lock().is_ok_and(|known| known.as_ref().is_some_and(|robots| robots.is_reached()))
+        })
     }
 
     /// Whether a download for the origin is under way.

@@ -94,7 +94,10 @@ fn parse_answer(origin: &str, answer: Result<Fetched, FetchFailure>, options: &O
             let row = RobotsRow { fetched_at, status: fetched.status, body: fetched.body };
             let robots = Robots::new(origin, row, options);
             if robots.is_without_sense() {
-                tracing::warn!(origin, "robots.txt has text, but no line that such a file has; nothing is forbidden by it");
+                tracing::warn!(
+                    origin,
+                    "robots.txt has text, but no line that such a file has; nothing is forbidden by it"
+                );
             }
             robots
         }

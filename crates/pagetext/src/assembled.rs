@@ -55,7 +55,9 @@ fn streamed_parts(html: &str) -> HashMap<String, Streamed> {
         match lexer.next(&mut tag, false) {
             Token::Start => {
                 let id = tag.get("id").unwrap_or_default();
-                if tag.name == Name::Template && let Some(number) = boundary_number(&id) {
+                if tag.name == Name::Template
+                    && let Some(number) = boundary_number(&id)
+                {
                     boundaries.push(number.to_owned());
                 }
                 if tag.name == Name::Div {
@@ -144,7 +146,8 @@ impl Assembler<'_> {
                 Token::Start => {
                     let is_root = matches!(tag.name, Name::Svg | Name::Math);
                     // Such a tag ends foreign content, closed or not.
-                    foreign = if tag.name.is(BREAKS_OUT) { 0 } else { foreign + usize::from(is_root && !tag.self_closing) };
+                    foreign =
+                        if tag.name.is(BREAKS_OUT) { 0 } else { foreign + usize::from(is_root && !tag.self_closing) };
                     if foreign > 0 {
                         is_math = if is_root { tag.name == Name::Math } else { is_math };
                         self.foreign_link(html, &mut copied, start..lexer.position(), (&tag, is_math));
@@ -215,7 +218,8 @@ impl Assembler<'_> {
 
 /// Whether a template holds a shadow root, which is shown.
 fn is_shadow_root(tag: &Tag<'_>) -> bool {
-    tag.get("shadowrootmode").is_some_and(|mode| ["open", "closed"].iter().any(|known| mode.eq_ignore_ascii_case(known)))
+    tag.get("shadowrootmode")
+        .is_some_and(|mode| ["open", "closed"].iter().any(|known| mode.eq_ignore_ascii_case(known)))
 }
 
 /// Returns the end of the template whose content begins here.

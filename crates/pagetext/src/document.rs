@@ -217,7 +217,9 @@ impl<'a> Findings<'a> {
     pub fn embedded(&mut self, element: &impl Attributes, attribute: &str) {
         const PAGES: [&str; 9] = ["htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "txt"];
         let is_page = match element.value("type") {
-            Some(kind) => ["text/html", "application/xhtml+xml"].iter().any(|page| kind.trim().eq_ignore_ascii_case(page)),
+            Some(kind) => {
+                ["text/html", "application/xhtml+xml"].iter().any(|page| kind.trim().eq_ignore_ascii_case(page))
+            }
             None => element.value(attribute).is_some_and(|reference| {
                 let path = reference.split(['?', '#']).next().unwrap_or_default();
                 let file = path.rsplit('/').next().unwrap_or_default();

@@ -63,7 +63,12 @@ mod tests {
         let pages = |value: &'static str| -> Vec<&str> {
             links(value).filter(HeaderLink::is_page).map(|link| link.target).collect()
         };
-        for value in ["</2>; rel=next", "</2>;rel=\"last next\"", "< /2 > ; REL = Next", "</s.css>; rel=preload, </2>; rel=\"prev\""] {
+        for value in [
+            "</2>; rel=next",
+            "</2>;rel=\"last next\"",
+            "< /2 > ; REL = Next",
+            "</s.css>; rel=preload, </2>; rel=\"prev\"",
+        ] {
             assert_eq!(pages(value), ["/2"], "{value}");
         }
         assert_eq!(pages("</de>; rel=alternate; hreflang=de, </fr>; rel=alternate; hreflang=\"fr\""), ["/de", "/fr"]);

@@ -27,7 +27,8 @@ fn trimmed(text: &str) -> &str {
 /// Returns the XML of a text, from its declaration or its root on. Warnings of a script and blank lines come before it.
 fn xml_start(text: &str) -> Option<&str> {
     let text = trimmed(text);
-    let declared = || ["<?xml", "<urlset", "<sitemapindex", "<rss", "<feed"].iter().filter_map(|sign| text.find(sign)).min();
+    let declared =
+        || ["<?xml", "<urlset", "<sitemapindex", "<rss", "<feed"].iter().filter_map(|sign| text.find(sign)).min();
     if text.starts_with('<') && xml_root(text).is_some_and(|root| root != "br" && root != "b") {
         return Some(text);
     }

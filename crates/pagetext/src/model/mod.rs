@@ -11,4 +11,6 @@ pub use neardup::model::{
 pub use page::{
     Header, LinkPlace, OutLink, PageContent, PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms,
 };
-pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_origin, shown_url};
+pub use url::{
+    CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_origin, shown_url,
+};
