@@ -297,4 +297,29 @@ mod tests {
         assert_eq!(patterns(true, "/%7euser", false), ["/%7Euser"]);
         assert_eq!(patterns(true, "/a/index.html", false), ["/a/index.html", "/a/$"]);
     }
+
+    #[test]
+    fn a_file_is_read_in_whatever_it_was_saved() {
+        let text = "User-agent: *\r\nDisallow: /private/\r\n";
+        let units = |mark: &str| format!("{mark}{text}").encode_utf16().collect::<Vec<u16>>();
+        let le = |mark| units(mark).iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>();
+        let be = |mark| units(mark).iter().flat_map(|unit| unit.to_be_bytes()).collect::<Vec<u8>>();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+        let files = [le("\u{feff}"), be("\u{feff}"), le(""), be(""), encoder.finish().unwrap()];
+        for file in files.into_iter().chain([format!("\u{feff}\u{feff}{text}").into_bytes()]) {
+            let part = our_part(&as_utf8(&file, 1000), "ndcrawl");
+            assert_eq!(part.rules, [(false, "/private/".to_owned())], "{file:?}");
+        }
+    }
+
+    #[test]
+    fn text_without_a_line_of_such_a_file_is_without_sense() {
+        for text in ["<html><p>Not here", "\u{1f8b}x"] {
+            assert!(is_without_sense(text.as_bytes()), "{text}");
+        }
+        for text in ["", "# nothing is forbidden\n", "User-agent: *", "Host: a.test", "\n<p>\nDisallow: /a"] {
+            assert!(!is_without_sense(text.as_bytes()), "{text}");
+        }
+    }
 }

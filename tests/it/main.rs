@@ -93,6 +93,7 @@ mod foreign;
 mod golden;
 mod graph;
 mod hints;
+mod host_trouble;
 mod hostile;
 mod https;
 mod invariants;

@@ -261,3 +261,44 @@ fn end_of_boundary(html: &str, from: usize) -> Option<usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_stand_where_a_reader_sees_them() {
+        for (html, shown) in [
+            ("<p>a</p>", "<p>a</p>"),
+            (
+                "<my-a><template shadowrootmode=open><p>b</template></my-a>",
+                "<my-a><shadow-root><p>b</shadow-root></my-a>",
+            ),
+            ("<template shadowrootmode='CLOSED'>b</template>", "<shadow-root>b</shadow-root>"),
+            ("a<template><a href=x>b<template>c</template></template>d", "ad"),
+            ("a<template><p>no end", "a<template><p>no end"),
+            ("<iframe srcdoc='&lt;p>b'>no</iframe>c", "<div><p>b</div>c"),
+            (
+                "<main><!--$?--><template id=\"B:0\"></template>wait<!--/$--></main><div hidden id=\"S:0\"><p>b</div>",
+                "<main><!--$?--><p>b</main>",
+            ),
+            (
+                "<template id=\"B:0\"></template>x<!--/$--><div hidden id=\"S:0\">a<template id=\"P:1\"></template></div><div hidden id=\"S:1\">b</div>",
+                "ab",
+            ),
+            ("<div hidden id=\"S:0\">b</div><template></template>", "<div hidden id=\"S:0\">b</div>"),
+            ("<svg><a xlink:href='/x?a&b'>c</a></svg>", "<svg><a href=\"/x?a&amp;b\" xlink:href='/x?a&b'>c</a></svg>"),
+            ("<math><mrow href=/x>c</mrow></math>", "<math><a href=\"/x\"></a><mrow href=/x>c</mrow></math>"),
+            ("<a xlink:href=/x>no link in HTML</a>", "<a xlink:href=/x>no link in HTML</a>"),
+            ("<script>'<template>'</script><p>a", "<script>'<template>'</script><p>a"),
+        ] {
+            assert_eq!(assembled(html), shown, "{html}");
+        }
+    }
+
+    #[test]
+    fn ends_that_are_missing_are_looked_for_once() {
+        let html = "<template>".repeat(50_000);
+        assert_eq!(assembled(&html), html);
+    }
+}

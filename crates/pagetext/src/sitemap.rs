@@ -437,4 +437,23 @@ mod tests {
         let bomb = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;'>]><urlset><url><loc>http://h/&b;1</loc></url></urlset>";
         assert_eq!(pages(bomb), ["http://h/&a;&a;&a;1"]);
     }
+
+    #[test]
+    fn other_languages_are_pages_too_and_take_no_room() {
+        let body = "<urlset><url><loc>http://h.test/en</loc><xhtml:link rel='alternate' hreflang='de' href='http://h.test/de?a&amp;b'/>\
+                    <xhtml:link rel='stylesheet' href='http://h.test/s'/></url></urlset>";
+        let read = parse_sitemap(body.as_bytes(), &SitemapLimits { entries: 1, ..SitemapLimits::default() });
+        assert_eq!(
+            (read.pages, read.alternates),
+            (vec!["http://h.test/en".to_owned()], vec!["http://h.test/de?a&b".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_stands_before_the_document_is_skipped() {
+        let xml = "<?xml version='1.0'?><urlset><url><loc>http://h.test/a</loc></url></urlset>";
+        for before in ["\u{feff}\u{feff}", " \n", "Notice: undefined index\n", "<br />\n<b>Warning</b>: x<br />\n"] {
+            assert_eq!(pages(&format!("{before}{xml}")), ["http://h.test/a"], "{before:?}");
+        }
+    }
 }
