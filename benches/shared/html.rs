@@ -38,6 +38,7 @@ pub fn page(file: &Path) -> Fetched {
         request_headers: Vec::new(),
         body: std::fs::read(file).unwrap(),
         truncated: false,
+        broken_off: None,
         address: None,
         // 2026-01-01.
         started_at: Some(1_767_225_600_000),

@@ -402,7 +402,7 @@ pub(super) mod tests {
     }
 
     fn undone(lines: &[&str], body: &[u8], label: Label) -> Result<(Vec<u8>, bool), CodingError> {
-        codings(lines).undo(body.to_vec(), MOST, label).map(|Decoded { body, is_cut }| (body, is_cut))
+        codings(lines).undo(body.to_vec(), MOST, label).map(|Decoded { body, is_cut, .. }| (body, is_cut))
     }
 
     #[test]
