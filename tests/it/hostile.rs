@@ -221,11 +221,6 @@ impl Seen<'_> {
     fn report(&self) -> String {
         fs::read_to_string(self.crawled.place.path("out/report.html")).unwrap()
     }
-
-    fn error(&self) -> String {
-        let errors = fs::read_to_string(self.crawled.place.path("out/errors.jsonl")).unwrap();
-        errors.lines().find(|line| line.contains(&self.url)).unwrap_or_default().to_owned()
-    }
 }
 
 type Behaviour = (&'static str, &'static str, fn(&Seen<'_>) -> bool);

@@ -32,6 +32,7 @@ fn page(body: &[u8]) -> Fetched {
         request_headers: Vec::new(),
         body: body.to_vec(),
         truncated: false,
+        broken_off: None,
         address: None,
         // 2026-01-01.
         started_at: Some(1_767_225_600_000),
