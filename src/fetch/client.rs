@@ -391,9 +391,7 @@ mod tests {
 
     #[tokio::test]
     async fn answers_that_break_off_or_are_no_http_are_told_apart() {
-        let cases: [(&[u8], FailureClass, bool); 6] = [
-            (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", FailureClass::Protocol, true),
-            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", FailureClass::Protocol, true),
+        let cases: [(&[u8], FailureClass, bool); 4] = [
             (b"HTTP/1.1 200 OK\r\nContent-Le", FailureClass::Protocol, true),
             (b"", FailureClass::Protocol, true),
             (b"SSH-2.0-OpenSSH\r\n\r\n", FailureClass::Protocol, false),
@@ -404,8 +402,21 @@ mod tests {
             let failure = get(options(), &server).await.unwrap_err();
             assert_eq!((failure.class, failure.retryable), (class, retryable), "{failure}: {}", bytes.escape_ascii());
         }
-        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", Then::Close).await;
-        assert!(get(options(), &server).await.unwrap_err().detail.starts_with("incomplete"));
+    }
+
+    #[tokio::test]
+    async fn what_came_of_a_body_that_breaks_off_is_kept_and_why_it_broke_off() {
+        for framing in ["Content-Length: 100\r\n\r\nshort", "Transfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n"] {
+            let server = Server::saying(format!("HTTP/1.1 200 OK\r\n{framing}"), Then::Close).await;
+            let fetched = get(options(), &server).await.unwrap();
+            assert_eq!((fetched.body.as_slice(), fetched.truncated), (&b"short"[..], true), "{framing}");
+            assert!(fetched.broken_off.unwrap().contains("incomplete"), "{framing}");
+        }
+        for status in ["404 Not Found", "302 Found\r\nLocation: /x", "503 Busy"] {
+            let bytes = format!("HTTP/1.1 {status}\r\nContent-Length: 100\r\n\r\n");
+            let fetched = get(options(), &Server::saying(bytes, Then::Close).await).await.unwrap();
+            assert_eq!((fetched.body.len(), fetched.broken_off), (0, None), "{status}");
+        }
     }
 
     #[tokio::test]
@@ -430,7 +441,7 @@ mod tests {
     #[tokio::test]
     async fn each_stage_has_its_time() {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
-        for (bytes, word) in [(String::new(), "header"), (head.to_owned(), "body"), (format!("{head}some"), "body")] {
+        for (bytes, word) in [(String::new(), "header"), (head.to_owned(), "body")] {
             let server = Server::saying(bytes, Then::Stall).await;
             let start = Instant::now();
             let failure = get(quick(), &server).await.unwrap_err();
@@ -438,6 +449,9 @@ mod tests {
             assert!(failure.detail.contains(word), "{failure}");
             assert!(start.elapsed() < Duration::from_secs(2));
         }
+        let fetched = get(quick(), &Server::saying(format!("{head}some"), Then::Stall).await).await.unwrap();
+        assert_eq!(fetched.body, b"some");
+        assert!(fetched.broken_off.unwrap().contains("no further bytes"));
     }
 
     #[tokio::test]

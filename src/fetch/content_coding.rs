@@ -491,11 +491,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_archived_body_that_is_broken_gives_what_came_before_and_a_fresh_one_fails() {
+    fn a_body_that_ends_too_early_gives_what_came_before_and_a_broken_one_fails() {
         let long: Vec<u8> = (0..2000u32).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         for (name, body) in [("gzip", gzip(&long)), ("deflate", zlib(&long)), ("zstd", zstandard(&long))] {
             let half = &body[..body.len() / 2];
-            assert!(matches!(undone(&[name], half, Label::Fresh), Err(CodingError::Incomplete(_))), "{name}");
+            let read = codings(&[name]).undo(half.to_vec(), MOST, Label::Fresh).unwrap();
+            assert!(read.is_incomplete && read.is_cut && long.starts_with(&read.body), "{name}");
         }
         let body = gzip(&long);
         let (read, is_cut) = undone(&["gzip"], &body[..body.len() / 2], Label::Archived).unwrap();

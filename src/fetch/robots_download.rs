@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_in_trouble_is_asked_again_and_then_left_alone() {
+    async fn a_server_in_trouble_is_asked_again_each_time() {
         let server = Server::new(|_| text("500 Oops", "Retry-After: 0\r\n", "")).await;
         let fetcher = Fetcher::new(options()).unwrap();
         for _ in 0..2 {
             let robots = fetcher.robots(&server.url("/")).await;
             assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Unreachable);
         }
-        assert_eq!(server.paths().len(), 3, "once and two retries");
+        assert_eq!(server.paths().len(), 6, "once and two retries, and the same again: nothing is decided for good");
     }
 
     #[tokio::test]

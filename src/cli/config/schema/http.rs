@@ -52,10 +52,8 @@ pub const KEYS: &[Key] = &[
         .example("--timeout 10s")
         .flag("timeout")
         .heading(HTTP),
-    key!(http.connect_timeout, Shape::Value("DURATION"), "10s", "Abort a connection attempt after this time").because(
-        "A server that can be reached answers within a second or two; the rest is for lost packets. Follows \
-                --timeout if that is given.",
-    ),
+    key!(http.connect_timeout, Shape::Value("DURATION"), "10s", "Abort a connection attempt after this time")
+        .because("A server that can be reached answers within a second or two. Follows --timeout if that is given."),
     key!(http.header_timeout, Shape::Value("DURATION"), "30s", "Wait at most this long for the header of a response")
         .because(
             "As --timeout: pages that are made on request may take their time. Follows --timeout if that is given.",

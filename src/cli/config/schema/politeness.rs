@@ -61,8 +61,7 @@ pub const KEYS: &[Key] = &[
         "Leave a host that is in trouble for so long to the next run"
     )
     .because(
-        "Enough for the restart of a server. Meanwhile the host is asked rarely, and no URL uses up its tries. \
-            Time for which a host asks with Retry-After does not count.",
+        "Enough for the restart of a server. Meanwhile no URL uses up its tries. Waits that Retry-After asks for do not count.",
     )
     .example("--host-patience 30m")
     .flag("host-patience")
