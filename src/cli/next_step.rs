@@ -111,7 +111,6 @@ fn left_out(ending: &CrawlEnding, seeds: usize) -> Option<String> {
             ending.deferred.get(Deferral::NoFollow.name()).copied().unwrap_or(0),
             "are marked nofollow (--nofollow ignore follows them)",
         ),
-        (ending.deferred.get(Deferral::Depth.name()).copied().unwrap_or(0), "are deeper than --depth"),
         (of(Exclusion::Robots), "are forbidden by robots.txt"),
     ];
     let told: Vec<String> = reasons

@@ -191,7 +191,6 @@ pub(super) fn spell(path: &str, decode: bool) -> String {
     spelt + rest
 }
 
-/// Strips a byte order mark, also an incomplete one.
 /// The first bytes of gzip (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -222,8 +221,11 @@ fn as_text(bytes: &[u8]) -> String {
         text.push_str(chunk.valid());
         text.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
     }
-    // Programs that add a mark do not look for one, and put it where two files are joined.
-    if text.contains(MARK) { text.replace(MARK, "\n") } else { text }
+    // Programs that add a mark do not look for one. Within the text it belongs to its line, as for Google.
+    match text.trim_start_matches(MARK) {
+        unmarked if unmarked.len() < text.len() => unmarked.to_owned(),
+        _ => text,
+    }
 }
 
 /// The byte order mark.
