@@ -25,7 +25,7 @@ mod names;
 mod run;
 mod shared_input;
 
-pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions};
+pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions, SeenFields};
 pub use input_report::{InputReport, InputReports};
 pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts, SameUrl};
 pub use shared_input::{

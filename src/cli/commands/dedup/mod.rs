@@ -21,7 +21,8 @@ use crate::cli::startup::load_settings;
 #[cfg(feature = "cluster")]
 use crate::cli::startup::load_settings_for_any_output;
 use crate::cli::terminal::write_stderr;
-use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl, SeenFields};
 use crate::fetch;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     }
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
-    let PreparedDedup { dedup, mut file, bytes } = prepare(settings, arguments)?;
+    let PreparedDedup { dedup, mut file, bytes, seen } = prepare(settings, arguments)?;
     let began = Instant::now();
     let (ended, signal_code) = monitor::run(settings, dedup, bytes, host)?;
     let ending = match ended {
@@ -53,7 +54,9 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
             return Err(error);
         }
     };
+    let missing = seen.missing();
     let (stopped, mut code) = match ending.reason {
+        StopReason::Finished if !missing.is_empty() => (None, exit::SOME_INPUT_UNREAD),
         StopReason::Finished => (None, code_of_inputs(&ending.tally.inputs)),
         StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
         _ => (Some("signal"), signal_code.unwrap_or(exit::INTERRUPTED)),
@@ -73,6 +76,10 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         report: report.path.as_deref(),
     };
     summary.warn();
+    for (flag, field) in missing {
+        let there = seen.there();
+        write_stderr(&terminal_safe(&format!("error: no row has the field '{field}' ({flag}); there are: {there}")));
+    }
     host.print_summary(&if arguments.json { summary.json() } else { summary.text() })?;
     Ok(code)
 }
@@ -81,7 +88,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
 fn code_of_inputs(inputs: &InputReports) -> u8 {
     match (inputs.fruitful, inputs.poor) {
         (0, _) => exit::NOTHING_FETCHED,
-        (_, 0) => exit::FINISHED,
+        (_, 0) if inputs.lost == 0 => exit::FINISHED,
         _ => exit::SOME_INPUT_UNREAD,
     }
 }
@@ -92,19 +99,17 @@ struct PreparedDedup {
     file: CrawlFile,
     /// Bytes of the input; `None` for a stream.
     bytes: Option<u64>,
+    /// Which of the fields that were named the rows have.
+    seen: std::sync::Arc<SeenFields>,
 }
 
 /// Prepares the folder, opens its store and the inputs.
 fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
     let normalizer = Normalizer::new(settings.normalise_options());
     let input = input_options(settings, arguments, &normalizer)?;
-    let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
+    let inputs = Inputs::find(&arguments.inputs, std::slice::from_ref(&settings.out.dir)).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
-    if arguments.same_url == SameUrlChoice::Last && !inputs.can_be_read_again() {
-        return Err(CliError::usage("--same-url last reads the input twice, and stdin can be read once")
-            .with_hint("give files, or --same-url first or keep"));
-    }
     for warning in setup::detector_warnings(settings) {
         write_stderr(&format!("warning: {warning}"));
     }
@@ -121,7 +126,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let options = setup::crawl_options(settings);
     let accept_types = setup::accepted_types(settings);
     let documents = setup::document_options(settings)?;
-    let bytes = inputs.bytes;
+    let (bytes, seen) = (inputs.bytes, input.seen.clone());
     let setup = DedupSetup {
         input,
         detect,
@@ -140,7 +145,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .mark_dedup(&arguments.inputs)?;
-    Ok(PreparedDedup { dedup, file, bytes })
+    Ok(PreparedDedup { dedup, file, bytes, seen })
 }
 
 fn input_options(
@@ -148,17 +153,37 @@ fn input_options(
     arguments: &DedupArguments,
     normalizer: &Normalizer,
 ) -> Result<InputOptions, CliError> {
-    let base = normalizer.absolute(&arguments.base);
+    let base = arguments
+        .base
+        .as_ref()
+        .map(|base| normalizer.absolute(base).map_err(|error| CliError::usage(format!("--base '{base}': {error}"))));
+    // Names that the user gave must be there. The usual ones need not.
+    let named = [
+        ("--url-field", &arguments.url_field, "url"),
+        ("--id-field", &arguments.id_field, "id"),
+        ("--html-field", &arguments.html_field, "html"),
+        ("--time-field", &arguments.time_field, "fetched_at"),
+    ];
+    let named = named.into_iter().filter(|(_, field, usual)| field != usual).map(|(flag, field, _)| (flag, field));
+    let texts = arguments.text_field.iter().filter(|field| *field != "text").map(|field| ("--text-field", field));
+    let kept = arguments.keep_columns.iter().map(|field| ("--keep-columns", field));
+    let wanted = named.chain(texts).chain(kept).map(|(flag, field)| (flag, field.clone()));
+    let max_body = usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX);
+    let is_limited = arguments.keys.given.iter().any(|given| given.key.name == "http.max_body");
     Ok(InputOptions {
-        base: base.map_err(|error| CliError::usage(format!("--base '{}': {error}", arguments.base)))?,
+        base: base.transpose()?,
         url_field: arguments.url_field.clone(),
         id_field: arguments.id_field.clone(),
         html_field: arguments.html_field.clone(),
-        text_field: arguments.text_field.clone(),
+        text_fields: arguments.text_field.clone(),
+        time_field: arguments.time_field.clone(),
         keep_columns: arguments.keep_columns.clone(),
-        max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
+        max_body,
+        max_text: if is_limited { max_body } else { usize::MAX },
         reads_pdf: settings.pdf.read,
         keeps_records: false,
+        keeps_rows: false,
+        seen: std::sync::Arc::new(SeenFields::new(wanted)),
         normalizer: normalizer.clone(),
     })
 }
