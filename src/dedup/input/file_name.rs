@@ -31,12 +31,26 @@ pub(super) fn shown(path: &Path) -> String {
     shown
 }
 
-/// Escapes a path for a URL: all bytes but unreserved ones (RFC 3986, section 2.3) and slashes.
+/// Escapes a path for a URL: all bytes but those that no parser of a path changes.
 pub(super) fn escaped(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(char::from(byte)),
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'-'
+            | b'.'
+            | b'_'
+            | b'~'
+            | b'/'
+            | b'='
+            | b'&'
+            | b'+'
+            | b','
+            | b'@' => {
+                out.push(char::from(byte));
+            }
             _ => {
                 let _ = write!(out, "%{byte:02X}");
             }

@@ -311,16 +311,16 @@ pub(super) fn page(file: SourceFile, media_type: &str, stream: Stream<'_>, optio
     })
 }
 
-/// Returns the URL of a file. Servers send `a/index.html` as `a/`.
+/// Returns the URL of a file. Below an address that the user gave, `a/index.html` is `a/`, as servers send it.
 fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
-    let below = match below.strip_suffix(INDEX) {
-        Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
-        _ => below,
-    };
     let Some(base) = &options.base else {
         // Nothing is folded: names that differ are files that differ.
         return CanonicalUrl::from_canonical(&format!("{NOWHERE}{}", file_name::escaped(below)))
             .map_err(|error| format!("'{below}': {error}"));
+    };
+    let below = match below.strip_suffix(INDEX) {
+        Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
+        _ => below,
     };
     let mut url = base.as_url().clone();
     {
@@ -371,7 +371,8 @@ pub(super) mod tests {
                 InputItem::Answer(document) => urls.push(document.fetched.url.to_string()),
                 InputItem::Ignored(file) => {
                     let name = Path::new(&file.place).file_name().unwrap().to_string_lossy().into_owned();
-                    ignored.push(format!("{name}: {}", file.what));
+                    let lost = if file.is_lost { ", lost" } else { "" };
+                    ignored.push(format!("{name}{lost}: {}", file.what));
                 }
                 other => panic!("{other:?}"),
             }
@@ -388,11 +389,35 @@ pub(super) mod tests {
             ("a c.html", b"<p>a".to_vec()),
             ("picture.png", b"\x89PNG\r\n\x1a\n".to_vec()),
             ("notes.md", b"words".to_vec()),
+            ("old/x.7z", b"7z\xbc\xaf\x27\x1c\0\x04".to_vec()),
+            ("set/lost.parquet", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n".to_vec()),
+            ("set/_temporary/0/part", b"{}".to_vec()),
+            ("set/.part.crc", b"crc".to_vec()),
+            ("set/_SUCCESS", b"".to_vec()),
             ("nothing", b"".to_vec()),
             ("b/more.jsonl", b"{\"url\":\"http://c.test/\",\"text\":\"c\"}\n".to_vec()),
         ]);
-        assert_eq!(urls, ["http://localhost/base/a%20c.html", "http://localhost/base/b/", "http://c.test/"]);
-        assert_eq!(ignored, ["notes.md: text", "nothing: empty", "picture.png: image/png"]);
+        assert_eq!(
+            urls,
+            [
+                "http://localhost/base/a%20c.html",
+                "http://localhost/base/b/",
+                "http://c.test/",
+                "http://localhost/base/notes.md"
+            ]
+        );
+        assert_eq!(
+            ignored,
+            [
+                "nothing: empty",
+                "x.7z, lost: 7z",
+                "picture.png: image/png",
+                ".part.crc: its name begins with . or _",
+                "_SUCCESS: its name begins with . or _",
+                "_temporary, lost: what a job of Spark has not committed",
+                "lost.parquet, lost: a pointer of Git LFS",
+            ]
+        );
     }
 
     #[test]
@@ -420,25 +445,66 @@ pub(super) mod tests {
                 "http://localhost/base/index.html%3Fpage=2",
                 "http://localhost/base/page.asp",
                 "http://localhost/base/page.html.gz",
+                "http://localhost/base/style.css",
                 "http://localhost/base/view.php%3Fid=3",
                 "http://localhost/base/z/index.html.gz",
             ]
         );
-        assert_eq!(ignored, ["style.css: text"]);
+        assert!(ignored.is_empty(), "{ignored:?}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_symbolic_link_is_not_followed_and_named() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.html"), "<p>a").unwrap();
-        std::os::unix::fs::symlink(folder.path().join("a.html"), folder.path().join("b.html")).unwrap();
+    fn a_file_is_read_once_by_whatever_path_it_is_found() {
+        use std::os::unix::fs::symlink;
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a.html"), "<p>a").unwrap();
+        fs::write(other.path().join("blob"), "<p>other").unwrap();
+        symlink(path("a.html"), path("b.html")).unwrap();
+        symlink(other.path().join("blob"), path("c.html")).unwrap();
+        symlink(path("nowhere"), path("d.html")).unwrap();
+        symlink(folder.path(), path("e")).unwrap();
         let (options, bytes) = (options(), AtomicU64::new(0));
-        let inputs = Inputs::find(&[folder.path().to_owned()], &[]).unwrap();
-        let items: Vec<InputItem> = inputs.items(&options, &bytes, &|| false).collect();
-        let [InputItem::Opened(_), InputItem::Answer(_), InputItem::Ignored(link)] = &items[..] else {
-            panic!("{items:?}")
+        let inputs = Inputs::find(&[folder.path().to_owned(), path("./a.html")], &[]).unwrap();
+        let told = |item| match item {
+            InputItem::Opened(_) => None,
+            InputItem::Answer(document) => Some(document.fetched.url.to_string()),
+            InputItem::Ignored(file) => Some(format!("{}, {}", file.what, file.is_lost)),
+            other => panic!("{other:?}"),
         };
-        assert_eq!(link.what, "symbolic link");
+        let items: Vec<String> = inputs.items(&options, &bytes, &|| false).filter_map(told).collect();
+        let expected = [
+            "http://localhost/base/a.html",
+            "the same file again, false",
+            "http://localhost/base/c.html",
+            "a link that leads nowhere, true",
+            "the same folder again, false",
+            "the same file again, false",
+        ];
+        assert_eq!(items, expected);
+    }
+
+    #[test]
+    fn what_is_written_is_no_input_and_files_of_one_name_are_two() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["2023/1.txt", "2024/1.txt", "kept/crawl.json", "kept/pages.jsonl", "kept/warc/x", "out/a.txt"] {
+            fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            fs::write(path(name), name).unwrap();
+        }
+        let (options, bytes) = (Options { base: None, ..options() }, AtomicU64::new(0));
+        let read = |inputs: &[PathBuf]| -> Vec<String> {
+            let inputs = Inputs::find(inputs, &[path("out")]).unwrap();
+            let url = |item| match item {
+                InputItem::Answer(document) => Some(document.fetched.url.to_string()),
+                _ => None,
+            };
+            inputs.items(&options, &bytes, &|| false).filter_map(url).collect()
+        };
+        let all = read(&[folder.path().to_owned()]);
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert_eq!(read(&[path("2023"), path("2024")]), all);
+        assert_eq!(read(&[path("2023/1.txt"), path("2024/1.txt")]), all);
     }
 }
