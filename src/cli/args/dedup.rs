@@ -41,6 +41,13 @@ pub struct DedupArguments {
     /// Several captures of one URL: keep each as a document, or the first or the last in the input
     #[arg(long, value_name = "WHICH", value_enum, default_value = "first")]
     pub same_url: SameUrlChoice,
+    /// Write the rows that are kept, as they came, to FILE or - for stdout; with --cluster: the format of kept pages (jsonl,
+    /// parquet, warc)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "mark")]
+    pub kept: Option<PathBuf>,
+    /// Write all rows, each with its verdict in the columns dedup_outcome, dedup_of and dedup_score, to FILE or -
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub mark: Option<PathBuf>,
     /// Start over; fail if the output folder is not empty
     #[arg(long)]
     pub fresh: bool,

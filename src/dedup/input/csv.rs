@@ -432,6 +432,15 @@ mod tests {
     }
 
     #[test]
+    fn quotes_stand_around_the_cells_between_tabs_only_if_each_is_closed() {
+        let options = options();
+        let lone = b"id\ttext\n1\t\"Never, she began\n2\t5\" wide\n3\t\"\"Twice\n";
+        assert_eq!(read(lone, &options), ["1 \"Never, she began", "2 5\" wide", "3 \"\"Twice"]);
+        let quoted = b"id\ttext\n1\t\"one\ntwo\tthree \"\"x\"\"\"\n2\ty\n";
+        assert_eq!(read(quoted, &options), ["1 one\ntwo\tthree \"x\"", "2 y"]);
+    }
+
+    #[test]
     fn quotes_behind_backslashes_are_those_of_the_text() {
         let options = options();
         // As Spark writes by default.
@@ -472,9 +481,9 @@ mod tests {
         let file = [&one[..], &two[..two.len() / 2], &three].concat();
         let input = io::BufReader::with_capacity(64, Stream::new(&file[..]));
         let text = |number| format!("text {number}\nof, two lines");
-        assert_read_on(Rows::new("f", input, (b',', false), &options), text, 82);
+        assert_read_on(Rows::new("f", input, Dialect::of(b"", b','), &options), text, 82);
         let cut = [&one[..], &two[..two.len() / 2]].concat();
-        let items: Vec<InputItem> = Rows::new("f", Stream::new(&cut[..]), (b',', false), &options).collect();
+        let items: Vec<InputItem> = Rows::new("f", Stream::new(&cut[..]), Dialect::of(b"", b','), &options).collect();
         assert!(matches!(items.last(), Some(InputItem::Damaged(damage)) if damage.breaks_off), "{items:?}");
     }
 
@@ -487,7 +496,7 @@ mod tests {
     #[test]
     fn what_does_not_name_its_text_is_refused_with_its_columns() {
         let options = options();
-        assert_eq!(separator(b"a,b\n1,2\n", &options), None);
+        assert_eq!(separator(b"a,b\n1,2\n", &options, false), None);
         assert!(refusal(b"a,b\n1,2\n", &options).contains("'text' (--text-field) in CSV with the columns a, b"));
         for text in [&b"<html>, <p>"[..], b"", b"prose without a table", b"\x00\x01,\x02"] {
             assert_eq!(refusal(text, &options), "neither WARC, Parquet, JSON nor CSV", "{text:?}");
@@ -497,7 +506,8 @@ mod tests {
     #[test]
     fn the_columns_that_are_kept_come_through() {
         let options = Options { keep_columns: vec!["lang".into(), "none".into()], ..options() };
-        let items: Vec<InputItem> = Rows::new("f", &b"text,lang\nx,de\n"[..], (b',', false), &options).collect();
+        let items: Vec<InputItem> =
+            Rows::new("f", &b"text,lang\nx,de\n"[..], Dialect::of(b"", b','), &options).collect();
         let [InputItem::Answer(document)] = &items[..] else { panic!("{items:?}") };
         let columns = document.row.as_ref().unwrap().columns.clone().unwrap();
         assert_eq!(serde_json::Value::Object(columns), serde_json::json!({"lang": "de", "none": null}));

@@ -138,7 +138,7 @@ pub(super) fn format(first: &[u8], name: &Path) -> Format {
             Format::Unknown("image/svg+xml")
         }
         _ if text.starts_with(b"<?xml") => Format::Unknown("XML"),
-        _ if first.contains(&0) => Format::Unknown("binary"),
+        _ if is_binary(first) => Format::Unknown("binary"),
         _ => Format::Unknown("text"),
     }
 }
@@ -159,6 +159,12 @@ pub(super) fn is_picture_or_sound(what: &str) -> bool {
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
     memchr::memmem::find(text, part).is_some()
+}
+
+/// Whether bytes are no text: a zero, or many control characters that no text has (MIME Sniffing Standard, section 7.2).
+fn is_binary(first: &[u8]) -> bool {
+    let is_control = |byte: &&u8| matches!(byte, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    first.contains(&0) || first.iter().filter(is_control).count() * 32 > first.len()
 }
 
 fn is_printed(text: &[u8]) -> bool {

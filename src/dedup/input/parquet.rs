@@ -56,7 +56,7 @@ struct Table<'a> {
     /// The columns that are carried through, if there are any.
     kept: Option<Arc<SchemaDescriptor>>,
     /// The file, if the rows are wanted as they are.
-    path: Option<Arc<Path>>,
+    own: Option<Arc<File>>,
     /// The next row group.
     group: usize,
     /// Rows that were read.
@@ -89,6 +89,7 @@ type Cells = (Vec<Option<ParquetCell>>, Option<Value>);
 impl<'a> Table<'a> {
     fn open(path: &Path, place: &str, options: &'a Options, bytes: &'a AtomicU64) -> Result<Self, ParquetError> {
         let file = File::open(path)?;
+        let own = options.keeps_rows.then(|| File::open(path).map(Arc::new)).transpose()?;
         let reader = unharmed(|| SerializedFileReader::new(file))?;
         let fields = RowFields::new(options);
         let schema = reader.metadata().file_metadata().schema_descr();
@@ -109,7 +110,7 @@ impl<'a> Table<'a> {
             reader,
             columns,
             kept,
-            path: options.keeps_rows.then(|| Arc::from(path)),
+            own,
             group: 0,
             row: 0,
             open: None,
@@ -160,7 +161,7 @@ impl<'a> Table<'a> {
             text: joined((0..texts.len()).map(text)),
             fetched_at: fetched_at.as_ref().and_then(ParquetCell::millis),
             columns: self.fields.kept(self.fields.columns.iter().map(|field| field.find(kept.as_ref()?))),
-            raw: self.path.clone().map(RawRow::Parquet),
+            raw: self.own.clone().map(RawRow::Parquet),
         };
         row.document(RowPlace { file: &self.file, number: self.row }, self.options)
     }

@@ -82,8 +82,8 @@ pub enum RawRow {
     },
     /// A row of a batch of Arrow.
     Arrow(arrow_array::RecordBatch),
-    /// The row of a Parquet file at this path, which a reader of columns finds by its number.
-    Parquet(Arc<std::path::Path>),
+    /// The row of a Parquet file, which a reader of columns finds by its number.
+    Parquet(Arc<std::fs::File>),
 }
 
 /// Joins the texts that are there, each on lines of its own.

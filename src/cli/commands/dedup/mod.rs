@@ -10,6 +10,7 @@ use std::time::Instant;
 use crate::cli::args::{DedupArguments, SameUrlChoice};
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::format::counted;
 use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::output_dir::{self, CrawlFile};
@@ -23,6 +24,7 @@ use crate::cli::startup::load_settings_for_any_output;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl, SeenFields};
+use crate::dedup::{OwnRows, OwnRowsError, give_rows_back};
 use crate::fetch;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
@@ -42,7 +44,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     }
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
-    let PreparedDedup { dedup, mut file, bytes, seen } = prepare(settings, arguments)?;
+    let PreparedDedup { dedup, mut file, bytes, inputs, input } = prepare(settings, arguments)?;
     let began = Instant::now();
     let (ended, signal_code) = monitor::run(settings, dedup, bytes, host)?;
     let ending = match ended {
@@ -54,6 +56,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
             return Err(error);
         }
     };
+    let seen = &input.seen;
     let missing = seen.missing();
     let (stopped, mut code) = match ending.reason {
         StopReason::Finished if !missing.is_empty() => (None, exit::SOME_INPUT_UNREAD),
@@ -61,6 +64,17 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
         _ => (Some("signal"), signal_code.unwrap_or(exit::INTERRUPTED)),
     };
+    let rows = arguments.kept.clone().map(OwnRows::Kept).or_else(|| arguments.mark.clone().map(OwnRows::Marked));
+    if let (Some(rows), None) = (&rows, stopped) {
+        let given = give_rows_back(rows, &settings.out.dir, &inputs, &input).map_err(own_rows_error)?;
+        if given.others > 0 {
+            write_stderr(&format!(
+                "warning: {} no rows of a table: 'ndcrawl export' writes them",
+                counted(given.others, "document is", "documents are")
+            ));
+            code = code.max(exit::SOME_INPUT_UNREAD);
+        }
+    }
     file.end(stopped, code)?;
     let elapsed = began.elapsed();
     let report = report_file::at_end(settings);
@@ -80,8 +94,18 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         let there = seen.there();
         write_stderr(&terminal_safe(&format!("error: no row has the field '{field}' ({flag}); there are: {there}")));
     }
-    host.print_summary(&if arguments.json { summary.json() } else { summary.text() })?;
+    let text = if arguments.json { summary.json() } else { summary.text() };
+    // Standard output is for the rows then.
+    match rows {
+        Some(OwnRows::Kept(path) | OwnRows::Marked(path)) if path.as_os_str() == "-" => write_stderr(text.trim_end()),
+        _ => host.print_summary(&text)?,
+    }
     Ok(code)
+}
+
+fn own_rows_error(error: OwnRowsError) -> CliError {
+    CliError::new(exit::INTERNAL, error.to_string())
+        .with_hint("the verdicts are in the output folder; the same command writes the rows again")
 }
 
 /// Returns the exit code of a run that read all inputs.
@@ -99,15 +123,18 @@ struct PreparedDedup {
     file: CrawlFile,
     /// Bytes of the input; `None` for a stream.
     bytes: Option<u64>,
-    /// Which of the fields that were named the rows have.
-    seen: std::sync::Arc<SeenFields>,
+    /// For the rows that are given back.
+    inputs: Inputs,
+    input: InputOptions,
 }
 
 /// Prepares the folder, opens its store and the inputs.
 fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
     let normalizer = Normalizer::new(settings.normalise_options());
     let input = input_options(settings, arguments, &normalizer)?;
-    let inputs = Inputs::find(&arguments.inputs, std::slice::from_ref(&settings.out.dir)).map_err(|error| {
+    let outputs = arguments.kept.iter().chain(&arguments.mark).cloned();
+    let ours: Vec<_> = outputs.chain([settings.out.dir.clone()]).collect();
+    let inputs = Inputs::find(&arguments.inputs, &ours).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
     for warning in setup::detector_warnings(settings) {
@@ -126,7 +153,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let options = setup::crawl_options(settings);
     let accept_types = setup::accepted_types(settings);
     let documents = setup::document_options(settings)?;
-    let (bytes, seen) = (inputs.bytes, input.seen.clone());
+    let (bytes, own) = (inputs.bytes, (inputs.clone(), input.clone()));
     let setup = DedupSetup {
         input,
         detect,
@@ -145,7 +172,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .mark_dedup(&arguments.inputs)?;
-    Ok(PreparedDedup { dedup, file, bytes, seen })
+    Ok(PreparedDedup { dedup, file, bytes, inputs: own.0, input: own.1 })
 }
 
 fn input_options(
