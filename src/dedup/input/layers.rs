@@ -33,7 +33,9 @@ impl Layer {
         match self {
             Self::Bzip2 => Box::new(MultiBzDecoder::new(input)),
             Self::Xz => Box::new(XzReader::new(input, true)),
-            Self::Lz4 => Box::new(Lz4Frames { frame: Some(FrameDecoder::new(BufReader::new(input))) }),
+            Self::Lz4 => {
+                Box::new(Lz4Frames { frame: Some(FrameDecoder::new(BufReader::new(Tail { input, last: [0; 8] }))) })
+            }
         }
     }
 }
@@ -45,7 +47,30 @@ fn is_block(rest: &[u8]) -> bool {
 
 /// The frames of LZ4 of an input, one behind the other.
 struct Lz4Frames<R: Read> {
-    frame: Option<FrameDecoder<BufReader<R>>>,
+    frame: Option<FrameDecoder<BufReader<Tail<R>>>>,
+}
+
+/// Knows the last bytes of its input. The decoder takes an input that ends between two blocks for a whole one.
+struct Tail<R> {
+    input: R,
+    last: [u8; 8],
+}
+
+impl<R> Tail<R> {
+    /// Whether the end of a frame came last: a block of no length, with or without a checksum behind it.
+    fn is_end(&self) -> bool {
+        self.last[4..] == [0; 4] || self.last[..4] == [0; 4]
+    }
+}
+
+impl<R: Read> Read for Tail<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        let new = read.min(8);
+        self.last.rotate_left(new);
+        self.last[8 - new..].copy_from_slice(&buffer[read - new..read]);
+        Ok(read)
+    }
 }
 
 impl<R: Read> Read for Lz4Frames<R> {
@@ -58,7 +83,11 @@ impl<R: Read> Read for Lz4Frames<R> {
             }
             // A frame has ended; the next one begins, or the input is over.
             if frame.get_mut().fill_buf()?.is_empty() {
+                let is_whole = frame.get_ref().get_ref().is_end();
                 self.frame = None;
+                if !is_whole {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends within a frame of LZ4"));
+                }
             }
         }
     }
