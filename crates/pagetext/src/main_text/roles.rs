@@ -1,8 +1,7 @@
 //! What each element is for: by its name, its ARIA role, its names and its state.
 
-use crate::names::{HEADING, Name};
+use crate::names::Name;
 
-use super::select::squeezed;
 use super::tree::{Node, Tree};
 use super::vocabulary::Purpose;
 
@@ -52,9 +51,6 @@ const SITE_ROLES: &[&str] = &[
     "tooltip",
 ];
 
-/// Nodes of an element among which its heading is looked for.
-const LOOKED_AT: usize = 40;
-
 impl Role {
     /// Returns the role of an element.
     pub fn of(tree: &Tree<'_>, at: usize) -> Self {
@@ -73,8 +69,8 @@ impl Role {
         if role == "button" {
             return Role::Control;
         }
-        let id = node.attribute("id").filter(|id| !repeats_heading(tree, at, id)).unwrap_or_default();
-        let purpose = Purpose::of(node.attribute("class").unwrap_or_default(), id);
+        let purpose =
+            Purpose::of(node.attribute("class").unwrap_or_default(), node.attribute("id").unwrap_or_default());
         if node.attribute("itemprop").is_some_and(|names| names.split_ascii_whitespace().any(is_article_body)) {
             return Role::ArticleBody;
         }
@@ -112,17 +108,6 @@ impl Role {
         }
         Role::Plain
     }
-}
-
-/// Whether an id is made of the words of the first heading of its element: it says what the section is about, and nothing
-/// of what the element is for.
-fn repeats_heading(tree: &Tree<'_>, at: usize, id: &str) -> bool {
-    let nodes = &tree.nodes;
-    let first = (at..nodes[at].end).take(LOOKED_AT).find(|&inner| nodes[inner].name.is(HEADING));
-    let Some(heading) = first.filter(|&heading| nodes[heading].end - heading <= LOOKED_AT) else { return false };
-    let (id, heading) = (squeezed(id), squeezed(&tree.text(heading)));
-    !id.is_empty() && heading.starts_with(id.trim_end_matches(|c: char| c.is_ascii_digit()))
-        || heading.len() >= 4 && id.ends_with(&heading)
 }
 
 fn is_article_body(name: &str) -> bool {
