@@ -135,7 +135,19 @@ impl Crawled {
         place.write("seeds.txt", &format!("http://127.0.0.1:{}/\n{}\n", hostile.port, forbidden.join("\n")));
         place
             .run(["--seeds", "seeds.txt", "-o", "out", "--allow-net", "127.0.0.1/32", "--scope", "any", "--max-pages"])
-            .args(["5000", "--exclude", MANY_LINKS, "--delay", "150ms", "--ip-delay", "0", "--timeout", "5s"])
+            .args([
+                "5000",
+                "--exclude",
+                MANY_LINKS,
+                "--delay",
+                "150ms",
+                "--ip-delay",
+                "0",
+                "--timeout",
+                "5s",
+                "--host-patience",
+                "30s",
+            ])
             .args(["--contact", "https://contact.example/"])
             .patience(Duration::from_secs(300))
             .finish()
