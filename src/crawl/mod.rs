@@ -27,8 +27,8 @@ mod counterpart_links;
 mod dispatcher;
 mod early_failures;
 mod enqueue;
-#[cfg_attr(not(feature = "spider"), allow(dead_code))]
 mod excused_tries;
+#[cfg_attr(not(feature = "spider"), allow(dead_code))]
 mod external_engine;
 mod finish;
 #[cfg(feature = "browser")]
