@@ -105,7 +105,7 @@ pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap}
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.
-pub const RENDERING_VERSION: u32 = 7;
+pub const RENDERING_VERSION: u32 = 8;
 
 /// How pages are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
