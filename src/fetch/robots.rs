@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use texting_robots::Robot;
 use url::{Position, Url};
 
-use super::robots_text::{as_utf8, is_without_sense, our_part, spell};
+use super::robots_text::{as_utf8, is_packed, is_without_sense, our_part, spell};
 use super::{FetchFailure, Options};
 use crate::model::{CanonicalUrl, RobotsRow};
 
@@ -169,9 +169,13 @@ impl Robots {
     }
 
     fn parse(&mut self, origin: &str, options: &Options) {
-        let text = as_utf8(whole_lines(&self.row.body, options.robots_max_bytes), options.robots_max_bytes);
-        let part = our_part(&text, &options.robots_agent);
-        self.is_without_sense = is_without_sense(&text);
+        let most = options.robots_max_bytes;
+        // Half of a packed file gives half of its text. Other files are cut before they are decoded.
+        let body = if is_packed(&self.row.body) { &self.row.body[..] } else { whole_lines(&self.row.body, most) };
+        let text = as_utf8(body, most);
+        let text = whole_lines(&text, most);
+        let part = our_part(text, &options.robots_agent);
+        self.is_without_sense = is_without_sense(text);
         self.crawl_delay = part.crawl_delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         self.sitemaps = sitemaps(origin, &part.sitemaps);
         // The matcher fails on a '$' after many '*'. Without the '$' there is no limit.
@@ -186,7 +190,7 @@ impl Robots {
 /// Returns the text up to the limit, without a last line that the limit cuts: half a rule forbids more than the
 /// whole rule.
 fn whole_lines(body: &[u8], limit: usize) -> &[u8] {
-    if body.len() < limit || body.starts_with(&[0x1f, 0x8b]) {
+    if body.len() < limit {
         return body;
     }
     let body = &body[..limit];

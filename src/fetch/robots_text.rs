@@ -196,16 +196,27 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Returns at most `most` bytes of a file in UTF-8, whatever it was saved in: as UTF-16 by its mark or its zeros, or
 /// packed without a word of it in the header. The RFC wants UTF-8, but what such a file says is beyond doubt.
+///
+/// It is unpacked once: there are files that unpack to themselves.
 pub(super) fn as_utf8(body: &[u8], most: usize) -> Cow<'_, [u8]> {
-    if body.starts_with(&GZIP) {
-        let unpacked = Codings::of([("content-encoding", &b"gzip"[..])]).undo(body.to_vec(), most, Label::Archived);
-        return unpacked.map_or(Cow::Borrowed(body), |unpacked| Cow::Owned(as_utf8(&unpacked.body, most).into_owned()));
+    if !is_packed(body) {
+        return decoded(body).map_or(Cow::Borrowed(body), Cow::Owned);
     }
-    // The first character of the file is ASCII.
+    let unpacked = Codings::of([("content-encoding", &b"gzip"[..])]).undo(body.to_vec(), most, Label::Archived);
+    unpacked.map_or(Cow::Borrowed(body), |unpacked| Cow::Owned(decoded(&unpacked.body).unwrap_or(unpacked.body)))
+}
+
+/// Whether the file is packed by gzip.
+pub(super) fn is_packed(body: &[u8]) -> bool {
+    body.starts_with(&GZIP)
+}
+
+/// Decodes UTF-16; `None` for any other text. The first character of the file is ASCII.
+fn decoded(body: &[u8]) -> Option<Vec<u8>> {
     match body {
-        [0xff, 0xfe, text @ ..] | text @ [1..=0x7f, 0, ..] => Cow::Owned(of_utf_16(text, u16::from_le_bytes)),
-        [0xfe, 0xff, text @ ..] | text @ [0, 1..=0x7f, ..] => Cow::Owned(of_utf_16(text, u16::from_be_bytes)),
-        text => Cow::Borrowed(text),
+        [0xff, 0xfe, text @ ..] | text @ [1..=0x7f, 0, ..] => Some(of_utf_16(text, u16::from_le_bytes)),
+        [0xfe, 0xff, text @ ..] | text @ [0, 1..=0x7f, ..] => Some(of_utf_16(text, u16::from_be_bytes)),
+        _ => None,
     }
 }
 
@@ -313,6 +324,19 @@ mod tests {
             let part = our_part(&as_utf8(&file, 1000), "ndcrawl");
             assert_eq!(part.rules, [(false, "/private/".to_owned())], "{file:?}");
         }
+    }
+
+    #[test]
+    fn a_file_is_unpacked_once() {
+        let mut file = b"User-agent: *\nDisallow: /\n".to_vec();
+        for _ in 0..2 {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            std::io::Write::write_all(&mut encoder, &file).unwrap();
+            file = encoder.finish().unwrap();
+        }
+        let once = as_utf8(&file, 1000);
+        assert!(is_packed(&once), "what unpacks to itself would have no end");
+        assert!(our_part(&once, "ndcrawl").rules.is_empty());
     }
 
     #[test]
