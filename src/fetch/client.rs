@@ -308,6 +308,10 @@ impl RobotsTransport for Fetcher {
         Fetcher::has_heard(self)
     }
 
+    fn strikes(&self, origin: &str) -> u32 {
+        self.0.politeness.strikes(origin)
+    }
+
     fn rest(&self, origin: &str, asked: Option<Duration>, attempt: u32) {
         let (rest, why) = match asked {
             Some(asked) => (asked, Rest::RetryAfter),

@@ -133,6 +133,11 @@ impl Politeness {
         })
     }
 
+    /// Returns the number of signs of trouble in a row.
+    pub(super) fn strikes(&self, origin: &str) -> u32 {
+        self.health(origin, |_, strikes| strikes)
+    }
+
     fn health<T>(&self, origin: &str, f: impl FnOnce(&Record, u32) -> T) -> T {
         self.with_origin(origin, |host| f(&host.health, host.strikes))
     }

@@ -22,13 +22,19 @@ pub(super) trait RobotsTransport: Sync {
     /// Whether any server has ever answered.
     fn has_heard(&self) -> bool;
 
+    /// Returns how often in a row the origin was in trouble.
+    fn strikes(&self, origin: &str) -> u32;
+
     /// Delays the origin's next request by `asked`; without it by the back-off after this attempt.
     fn rest(&self, origin: &str, asked: Option<Duration>, attempt: u32);
 }
 
 /// Downloads the robots.txt of an origin, with retries.
+///
+/// A host that was in trouble before is asked once: its rests get longer, and whoever waits here has a place among the
+/// fetches, which others need.
 pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &Options, origin: &str) -> Robots {
-    let mut attempt = 1;
+    let mut attempt = transport.strikes(origin).saturating_add(1);
     loop {
         let answer = follow_redirects(transport, options, origin).await;
         let again = match &answer {
@@ -174,7 +180,7 @@ mod tests {
             let robots = fetcher.robots(&server.url("/")).await;
             assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Unreachable);
         }
-        assert_eq!(server.paths().len(), 6, "once and two retries, and the same again: nothing is decided for good");
+        assert_eq!(server.paths().len(), 4, "once and two retries, then once a call: nothing is decided for good");
     }
 
     #[tokio::test]
