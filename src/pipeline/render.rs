@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, Sequence, TextError, digest_of_part};
+use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, PageKind, Sequence, TextError, digest_of_part};
 use crate::store::payload_digest;
 
 use super::content_reader::{ContentReader, ReadContent};
@@ -28,6 +28,7 @@ pub(crate) fn render_page(reader: &ContentReader, page: &Fetched) -> Result<Rend
         let ReadContent { mut rendered, document_text, text_error } = reader.read(page);
         if page.truncated {
             rendered.text_digest = None;
+            rendered.kind = PageKind::Part;
         }
         let (body_digest, payload_digest) = (Digest::of(&page.body), payload_digest(&page.body));
         RenderedPage { rendered, body_digest, payload_digest, document_text, text_error }

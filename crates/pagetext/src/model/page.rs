@@ -171,8 +171,9 @@ pub struct PageContent {
     pub kind: PageKind,
 }
 
-/// What a page is. Of two pages with the same text, the greater one is the better place for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What a page is. Of two pages with the same text, the one of the greater [rank](PageKind::rank) is the better place for
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageKind {
     /// An RSS or Atom feed.
@@ -184,15 +185,22 @@ pub enum PageKind {
     Page,
     /// A page that calls itself an article.
     Article,
+    /// A page of which only a part came. Stores keep kinds by number, so it stands last.
+    Part,
 }
 
 impl PageKind {
     /// Returns the kind as a number: the greater, the better.
     pub fn rank(self) -> u8 {
-        self as u8
+        match self {
+            PageKind::Feed | PageKind::Part => 0,
+            PageKind::List => 1,
+            PageKind::Page => 2,
+            PageKind::Article => 3,
+        }
     }
 
-    /// Returns the kind of this [rank](Self::rank); the greatest for greater numbers.
+    /// Returns a kind of this [rank](Self::rank); the greatest for greater numbers.
     pub fn of_rank(rank: u8) -> Self {
         match rank {
             0 => PageKind::Feed,
@@ -209,6 +217,7 @@ impl PageKind {
             PageKind::List => "list",
             PageKind::Page => "page",
             PageKind::Article => "article",
+            PageKind::Part => "part",
         }
     }
 }
