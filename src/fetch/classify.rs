@@ -101,6 +101,13 @@ pub(super) fn is_end_of_file(error: &reqwest::Error) -> bool {
     find::<io::Error>(error).is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof)
 }
 
+/// Whether what came is against the rules of HTTP, and did not just end too early.
+pub(super) fn is_violation(error: &reqwest::Error) -> bool {
+    let is_invalid = |error: &io::Error| matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
+    find::<io::Error>(error).is_some_and(is_invalid)
+        || find::<hyper::Error>(error).is_some_and(|error| error.is_parse() || error.is_parse_too_large())
+}
+
 /// The failure of a host without a permitted address.
 pub(super) fn unresolved(error: &ResolveError) -> FetchFailure {
     match error {

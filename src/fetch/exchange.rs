@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::body_end::{BodyEnd, Framing, is_document_over};
-use super::classify::{Http2, classify, is_end_of_file, is_unprocessed};
+use super::classify::{Http2, classify, is_end_of_file, is_unprocessed, is_violation};
 use super::content_coding::{CodingError, Codings, Label};
 use super::headers::{as_received, as_sent, size};
 use super::request::RequestOptions;
@@ -221,7 +221,7 @@ impl<'a> Exchange<'a> {
             return Ok(BodyEnd::Whole);
         }
         let unanswered = Unanswered::of_body(error);
-        if unanswered.http2 != Http2::Sound {
+        if unanswered.http2 != Http2::Sound || is_violation(error) {
             return Err(unanswered);
         }
         broken_off(unanswered.failure, body).map_err(Unanswered::after_connecting)

@@ -1,9 +1,11 @@
 //! Servers whose header the HTTP client refuses although browsers read it.
 //!
 //! Such a server gets its requests over a connection whose header is mended before the client sees it: a `Content-Length`
-//! that is no number, or several that differ, counts as none (WHATWG Fetch, "extract a length"), `identity` is no transfer
-//! coding, and blanks or NUL are left out. Only plain http without a proxy.
+//! that is no number counts as none (WHATWG Fetch, "extract a length"), `identity` is no transfer coding, and blanks or NUL
+//! are left out. Numbers that differ stay: nobody can tell where such a body ends (RFC 9112, section 6.3). Only plain http
+//! without a proxy.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -111,19 +113,20 @@ fn mended(head: &[u8]) -> Vec<u8> {
         .filter_map(|line| text(line).strip_prefix("content-length:").map(str::to_owned))
         .flat_map(|value| value.split(',').map(|number| number.trim().parse().ok()).collect::<Vec<_>>())
         .collect();
-    let length = lengths.first().copied().flatten().filter(|first| lengths.iter().all(|other| *other == Some(*first)));
+    let numbers: BTreeSet<u64> = lengths.iter().copied().flatten().collect();
+    let length = numbers.first().copied().filter(|_| lengths.iter().all(Option::is_some));
     let mut mended = Vec::with_capacity(head.len());
     for (place, line) in lines.into_iter().enumerate() {
         let name = text(line);
         let is_identity = name.starts_with("transfer-encoding:") && !name.contains("chunked");
         match place {
             0 => mended.extend(name_of_status(line).bytes()),
-            _ if name.starts_with("content-length:") || is_identity => continue,
+            _ if (name.starts_with("content-length:") && numbers.len() < 2) || is_identity => continue,
             _ => mended.extend_from_slice(line),
         }
         mended.extend_from_slice(b"\r\n");
     }
-    if let Some(length) = length.filter(|_| !is_chunked) {
+    if let Some(length) = length.filter(|_| !is_chunked && numbers.len() < 2) {
         mended.extend(format!("Content-Length: {length}\r\n").bytes());
     }
     mended.extend_from_slice(b"\r\n");
@@ -148,7 +151,7 @@ mod tests {
             ("Content-Length: 5\0", "Content-Length: 5\r\n"),
             ("Content-Length: 5\r\nContent-Length: 5", "Content-Length: 5\r\n"),
             ("content-length: 5, 5", "Content-Length: 5\r\n"),
-            ("Content-Length: 5\r\nContent-Length: 6", ""),
+            ("Content-Length: 5\r\nContent-Length: 6", "Content-Length: 5\r\nContent-Length: 6\r\n"),
             ("Content-Length: ", ""),
             ("Content-Length: -1", ""),
             ("Content-Length: 5 bytes", ""),

@@ -28,6 +28,8 @@ pub(crate) fn render_page(reader: &ContentReader, page: &Fetched) -> Result<Rend
         let ReadContent { mut rendered, document_text, text_error } = reader.read(page);
         if page.truncated {
             rendered.text_digest = None;
+        }
+        if page.broken_off.is_some() {
             rendered.kind = PageKind::Part;
         }
         let (body_digest, payload_digest) = (Digest::of(&page.body), payload_digest(&page.body));

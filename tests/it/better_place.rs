@@ -134,39 +134,6 @@ fn a_kill_during_the_exchange_loses_neither_page() {
     assert_posts_are_kept(&place, &web.origins()[0]);
 }
 
-/// A page that is cut at the limit, and then the same text on a page that is not.
-struct Cut;
-
-/// The part of the long page that comes.
-fn part() -> String {
-    format!("<!doctype html><title>One page</title><h1>One page</h1><p>{}", text(1))
-}
-
-impl Content for Cut {
-    fn answer(&self, url: &str, _: usize) -> Answer {
-        match url.splitn(4, '/').nth(3).unwrap_or_default() {
-            "" => Answer::html("<a href=/long>Long</a> <a href=/whole>Whole</a>"),
-            "long" => Answer::html(format!("{}{}", part(), "<p>more".repeat(10_000))),
-            "whole" => Answer::html(format!("{}<a href=/behind>Next</a>", part())),
-            "behind" => Answer::html(words_of(60, "behind", 80).join(" ")),
-            _ => Answer::error(404),
-        }
-    }
-}
-
-#[test]
-fn a_whole_page_takes_the_place_of_a_part_that_came_first() {
-    let web = Web::start(1, |_| Arc::new(Cut));
-    let place = Place::new();
-    crawl(&place, &web).args(["--max-body", &format!("{}B", part().len() + 40)]).finish().expect_code(0);
-    let (lines, origin) = (lines(&place.path("out")), &web.origins()[0]);
-    let [long, whole, behind] = ["long", "whole", "behind"].map(|path| &lines[&format!("{origin}/{path}")]);
-    assert_eq!((&long["outcome"], &long["truncated"]), (&json!("near-duplicate"), &json!(true)), "{long}");
-    assert_eq!(long["duplicate_of"], whole["url"]);
-    assert_eq!((&whole["outcome"], &whole["revised"]["reason"]), (&json!("stored"), &json!("better-place")), "{whole}");
-    assert_eq!(behind["outcome"], "stored", "the links of the whole page count");
-}
-
 #[test]
 fn dedup_names_the_post_whichever_comes_first() {
     let place = Place::new();

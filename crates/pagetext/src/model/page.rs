@@ -185,7 +185,7 @@ pub enum PageKind {
     Page,
     /// A page that calls itself an article.
     Article,
-    /// A page of which only a part came. Stores keep kinds by number, so it stands last.
+    /// A page whose transfer broke off. Stores keep kinds by number, so it stands last.
     Part,
 }
 
