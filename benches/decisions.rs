@@ -10,11 +10,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, VecContainer};
-use ndcrawl::detect::{Decider, Options};
+use ndcrawl::detect::{Decider, Options, SecondCheck};
 use ndcrawl::model::{Detector, PageInput, Verdict};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -43,7 +44,7 @@ fn main() {
     println!("| contender | pages | mean | p99 | stored |\n|---|---|---|---|---|");
     let default = Options::of(Detector::Mwo);
     ours("the default", default.clone(), &pages);
-    ours("weights only, t = 0.8", Options { second: None, ..Options::default() }, &pages);
+    ours("weights only, t = 0.8", Options { second: SecondCheck::None, ..Options::default() }, &pages);
     minhash(&pages);
 }
 
@@ -63,10 +64,12 @@ fn minhash(pages: &[PageInput]) {
     let hasher = MinHasher32::new(16 * 8);
     let mut index: MinHashIndex<u32, usize, VecContainer<usize>> = MinHashIndex::new_index(16, 8, 0.0);
     let mut table = Table::new("gaoya, 16 bands of 8");
-    for (number, page) in pages.iter().enumerate() {
-        let (shingles, begin) = (&page.order.shingles, now());
-        let signature = hasher.create_signature(shingles.iter());
-        let is_same = |other: usize| jaccard(shingles, &pages[other].order.shingles) >= JACCARD;
+    let runs = |page: &PageInput| page.order.text.runs().collect::<BTreeSet<u64>>().into_iter().collect::<Vec<_>>();
+    let all: Vec<Vec<u64>> = pages.iter().map(runs).collect();
+    for (number, runs) in all.iter().enumerate() {
+        let begin = now();
+        let signature = hasher.create_signature(runs.iter());
+        let is_same = |other: usize| jaccard(runs, &all[other]) >= JACCARD;
         let is_new = !index.query_owned(&signature).into_iter().any(is_same);
         if is_new {
             index.insert(number, signature);
@@ -77,7 +80,7 @@ fn minhash(pages: &[PageInput]) {
 }
 
 /// Returns the Jaccard index of two ascending lists.
-fn jaccard(a: &[u32], b: &[u32]) -> f64 {
+fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     let (mut i, mut j, mut both) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i], b[j]);

@@ -76,7 +76,7 @@ static FAST: LazyLock<PageReader> = LazyLock::new(|| renderer(Parser::Fast, Word
 static DOM: LazyLock<PageReader> = LazyLock::new(|| renderer(Parser::Dom, WordCache::Plain));
 
 fn renderer(parser: Parser, word_cache: WordCache) -> PageReader {
-    let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    let order = WantedOrder { sentence_count: true, sentences: true, text: true };
     let options = pagetext::Options { parser, word_cache, order, ..pagetext::Options::default() };
     PageReader::new(options, Normalizer::default())
 }

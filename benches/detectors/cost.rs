@@ -22,7 +22,7 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
     // Shuffle: neighbors in a folder are siblings.
     files.sort_by_key(|file| xxh3_64(file.to_string_lossy().as_bytes()));
     files.truncate(most);
-    let wanted = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    let wanted = WantedOrder { sentence_count: true, sentences: true, text: true };
     let pages = rendered(&files, wanted, folder_of);
     println!("{} files; CPU µs/page without rendering, mean of the last {WINDOW} pages", files.len());
     let heads: String = MARKS.iter().map(|mark| format!("{mark:>9}")).collect();
@@ -65,7 +65,7 @@ fn folder_of(file: &Path) -> u32 {
     file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32)
 }
 
-/// Renames every term and shingle in later rounds.
+/// Renames every term and word in later rounds.
 ///
 /// So a page keeps its similarity to the pages of its own round and has none to others.
 fn candidate(number: usize, round: usize, page: &PageInput, wanted: WantedOrder) -> PageInput {
@@ -73,11 +73,11 @@ fn candidate(number: usize, round: usize, page: &PageInput, wanted: WantedOrder)
     let other_digest = |digest: Digest| Digest::of(format!("{digest}{round}").as_bytes());
     let other_term = |term: &TermCounts| TermCounts { term: other(&term.term), counts: term.counts };
     let mut order = TermOrder::default();
-    if wanted.shingles {
-        let other = |shingle: &u32| (*shingle ^ (round as u32).wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
-        order.shingle_level = page.order.shingle_level;
-        order.shingles = page.order.shingles.iter().map(other).collect();
-        order.shingles.sort_unstable();
+    if wanted.text {
+        let other = |word: &u32| (*word ^ (round as u32).wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
+        order.text.words = page.order.text.words.iter().map(other).collect();
+        order.text.name = page.order.text.name.iter().map(other).collect();
+        order.text.name.sort_unstable();
     }
     if wanted.sentence_count {
         order.sentence_count = page.order.sentence_count;

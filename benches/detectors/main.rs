@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ndcrawl::detect::Options;
+use ndcrawl::detect::{Options, SecondCheck};
 use ndcrawl::model::{Detector, Normalizer, WantedOrder};
 use ndcrawl::pagetext::{self, PageReader};
 
@@ -60,7 +60,7 @@ fn main() {
 /// Returns every detector in its default setting, and the paper's form of the default detector.
 fn detectors() -> Vec<(&'static str, Options)> {
     let compare = Detector::ALL.into_iter().filter(|detector| *detector != Detector::None);
-    let of_papers = ("mwo, paper's weights", Options { second: None, ..Options::default() });
+    let of_papers = ("mwo, paper's weights", Options { second: SecondCheck::None, ..Options::default() });
     compare.map(|detector| (detector.name(), Options::of(detector))).chain([of_papers]).collect()
 }
 

@@ -17,7 +17,7 @@ const FOUND: [usize; 2] = [50, 100];
 /// Prints precision and recall of each detector over all topics.
 pub fn table(topics: &Path, clusters: &Path, folder: &Path) {
     let labels = read_clusters(clusters).unwrap();
-    let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    let order = WantedOrder { sentence_count: true, sentences: true, text: true };
     let pages = Pages::render(folder, &labels.pages, &crate::renderer(order), &|| ());
     let search = Search::new(&labels, &pages);
     let titles = titles(topics);

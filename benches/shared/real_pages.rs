@@ -12,7 +12,7 @@ pub fn in_random_order(folder: &Path, most: usize) -> Vec<PageInput> {
     let mut files = html::html_files(folder);
     shuffle(&mut files);
     files.truncate(most);
-    let order = WantedOrder { shingles: true, ..WantedOrder::default() };
+    let order = WantedOrder { text: true, ..WantedOrder::default() };
     rendered(&files, order, |file| site(folder, file))
 }
 

@@ -52,8 +52,8 @@ pub(super) fn dividable(options: detect::Options) -> detect::Options {
 /// Returns the options of the detector of a `dedup` run with so many slots. If pages are compared within hosts, what is known
 /// of hosts is divided as the index is.
 pub(super) fn dividable_dedup(options: detect::Options, slots: NonZeroU16) -> detect::Options {
-    let host_parts = if options.within == Within::Host { slots.get() } else { 1 };
-    detect::Options { host_parts, ..dividable(options) }
+    let text_parts = if options.within == Within::Host { slots.get() } else { 1 };
+    detect::Options { text_parts, ..dividable(options) }
 }
 
 /// Finds settings whose verdicts would depend on how the index is divided.

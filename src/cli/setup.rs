@@ -142,13 +142,17 @@ pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> R
 /// Returns the options of the detector.
 pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     let dedup = &settings.dedup;
-    let second = (dedup.second_check == value_enums::SecondCheck::Template).then_some(dedup.threshold2);
+    let second = match dedup.second_check {
+        value_enums::SecondCheck::OwnWords => detect::SecondCheck::OwnWords,
+        value_enums::SecondCheck::None => detect::SecondCheck::None,
+    };
+    let has_second = second == detect::SecondCheck::OwnWords;
     detect::Options {
         detector: dedup.detector,
-        threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
+        threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, has_second)),
         second,
-        host_memory: usize::try_from(dedup.host_memory.0).unwrap_or(usize::MAX),
-        host_parts: 1,
+        text_memory: usize::try_from(dedup.text_memory.0).unwrap_or(usize::MAX),
+        text_parts: 1,
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,
         filter: match dedup.filter {
@@ -184,7 +188,7 @@ fn threshold_warning(settings: &Settings) -> Option<String> {
         "--threshold {threshold}: nearly every page is a near-duplicate of another; the default is {}",
         detect::Options::default_threshold(
             settings.dedup.detector,
-            settings.dedup.second_check == value_enums::SecondCheck::Template
+            settings.dedup.second_check == value_enums::SecondCheck::OwnWords
         )
     ))
 }

@@ -48,12 +48,14 @@ impl DisplacedParts {
         // A line that a folder had is whole.
         let earlier = self.lines.get(&line.url).filter(|_| line.digest.is_none()).cloned();
         let Some(earlier) = earlier else { return line };
-        let PageLine { outcome, score, second_score, band, detector, decided_by, .. } = line;
+        let PageLine { outcome, score, second_score, adds_words, lacks_words, band, detector, decided_by, .. } = line;
         let PageLine { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, .. } = line;
         PageLine {
             outcome,
             score,
             second_score,
+            adds_words,
+            lacks_words,
             band,
             detector,
             decided_by,

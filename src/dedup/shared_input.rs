@@ -219,6 +219,7 @@ pub fn enter_verdict(line: &mut PageLine, verdict: Verdict, original: Option<&st
     let decided = unleased_line(&row, None, &outcome_of(verdict, None));
     (line.outcome, line.reason) = (decided.outcome, decided.reason);
     (line.score, line.second_score, line.band) = (decided.score, decided.second_score, decided.band);
+    (line.adds_words, line.lacks_words) = (decided.adds_words, decided.lacks_words);
     (line.detector, line.decided_by) = (decided.detector, decided.decided_by);
     let original = original.map(named_original);
     line.duplicate_of = original.as_ref().map(NamedOriginal::shown);

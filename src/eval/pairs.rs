@@ -77,7 +77,7 @@ impl PairScores {
                 None => None,
             });
         }
-        if options.order().shingles {
+        if options.order().text {
             others.each(advance, |page| comparer.learn_from(page))?;
         }
         let started = ThreadClock::now();

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::named::named;
-use super::{DecidedBy, Detector, Score, UrlId};
+use super::{DecidedBy, Detector, Difference, Score, UrlId};
 
 /// The outcome of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub enum Outcome {
         score: Score,
         /// The similarity by the detector's second check, if it has one.
         second: Option<Score>,
+        /// What either page says for itself, if that was compared.
+        difference: Option<Difference>,
         /// The detector that decided.
         detector: Detector,
         /// The evidence.

@@ -102,6 +102,12 @@ pub struct PageLine {
     /// The similarity by the detector's second check, in [0, 1], if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_score: Option<f64>,
+    /// Own words of the page that the stored page lacks: words that few other pages say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adds_words: Option<u32>,
+    /// Own words of the stored page that this page lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lacks_words: Option<u32>,
     /// The name of the score, for a detector with named bands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<String>,

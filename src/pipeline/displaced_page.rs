@@ -83,13 +83,16 @@ pub(super) fn displaced_line(
     outcome: &Outcome,
     original: Option<&NamedOriginal>,
 ) -> PageLine {
-    let PageLine { outcome, score, second_score, band, detector, decided_by, .. } = unleased_line(row, None, outcome);
+    let PageLine { outcome, score, second_score, adds_words, lacks_words, band, detector, decided_by, .. } =
+        unleased_line(row, None, outcome);
     let revised =
         EarlierVerdict { outcome: earlier.outcome, reason: Some(Revision::Displaced), ..EarlierVerdict::default() };
     PageLine {
         outcome,
         score,
         second_score,
+        adds_words,
+        lacks_words,
         band,
         detector,
         decided_by,

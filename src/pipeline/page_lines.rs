@@ -11,8 +11,8 @@ use crate::model::{
 /// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
 pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
     match verdict {
-        Verdict::NearDuplicate { score, second, detector, decided_by, .. } => {
-            Outcome::NearDuplicate { of, score, second, detector, decided_by }
+        Verdict::NearDuplicate { score, second, difference, detector, decided_by, .. } => {
+            Outcome::NearDuplicate { of, score, second, difference, detector, decided_by }
         }
         Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
         Verdict::Unique => Outcome::Stored,
@@ -42,9 +42,11 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
     let mut line = PageLine { outcome: outcome.kind(), ..PageLine::default() };
     match outcome {
         Outcome::Stored | Outcome::NotModified | Outcome::PredictedDuplicate { .. } => {}
-        Outcome::NearDuplicate { score, second, detector, decided_by, .. } => {
+        Outcome::NearDuplicate { score, second, difference, detector, decided_by, .. } => {
             line.score = Some(score.as_f64());
             line.second_score = second.map(|second| second.as_f64());
+            line.adds_words = difference.map(|difference| difference.adds);
+            line.lacks_words = difference.map(|difference| difference.lacks);
             line.band = (*detector == Detector::Dd).then(|| Band::of(*score).name().to_owned());
             line.detector = Some(detector.name().to_owned());
             line.decided_by = Some(decided_by.name().to_owned());

@@ -120,7 +120,8 @@ pub fn clusters(
     ranked.truncate(MOST_CLUSTERS);
     let mut found: HashMap<&str, ClusterLines> =
         ranked.iter().map(|(url, _)| (url.as_str(), ClusterLines::default())).collect();
-    let heading = ["copy", "page_kept", "outcome", "decided_by", "score", "second_score", "kept_in"];
+    let heading =
+        ["copy", "page_kept", "outcome", "decided_by", "score", "second_score", "adds_words", "lacks_words", "kept_in"];
     let mut duplicates = CsvList::new(&heading);
     for line in PageLines::open(folder)? {
         let line = line?;
@@ -164,7 +165,7 @@ pub fn clusters(
     Ok(Clusters { list, duplicates })
 }
 
-fn row(line: &PageLine, of: &str) -> [String; 7] {
+fn row(line: &PageLine, of: &str) -> [String; 9] {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     [
         line.url.clone(),
@@ -173,6 +174,8 @@ fn row(line: &PageLine, of: &str) -> [String; 7] {
         line.decided_by.clone().unwrap_or_default(),
         number(line.score),
         number(line.second_score),
+        number(line.adds_words.map(f64::from)),
+        number(line.lacks_words.map(f64::from)),
         line.duplicate_in.clone().unwrap_or_default(),
     ]
 }

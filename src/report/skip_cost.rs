@@ -63,7 +63,7 @@ pub struct SkipLoss {
 /// Measures what skipping the links of duplicates saves and loses.
 ///
 /// Follows the links of unique pages, as a crawl that skips links of duplicates does, and counts the URLs not reached.
-/// The limit on depth is ignored. Memory: 4 bytes a link, and 9 for each shingle of pages that are not reached so.
+/// The limit on depth is ignored. Memory: 4 bytes a link, and 18 for each run of words of pages that are not reached so.
 ///
 /// # Errors
 /// If the logs cannot be read.

@@ -77,7 +77,7 @@ fn the_sum_of_the_table_is_the_score_of_the_line_and_of_the_decision() {
         let candidates = judgement["candidates"].as_array().unwrap();
         let named = candidates.iter().find(|candidate| candidate["is_named"] == true).unwrap();
         assert_eq!((&named["url"], &named["score"]), (&line["duplicate_of"], &line["score"]));
-        assert_eq!((&named["second_score"], &named["is_match"]), (&line["second_score"], &Value::from(true)));
+        assert_eq!((&named["adds_words"], &named["is_match"]), (&line["adds_words"], &Value::from(true)));
         assert!(judgement["stages"]["matching"].as_u64().unwrap() >= 1);
     }
     let one = near.iter().find(|line| line["decided_by"] == "similarity").unwrap();

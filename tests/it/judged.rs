@@ -88,10 +88,7 @@ fn options(out: &Path) -> Result<Options> {
     Ok(Options {
         detector: serde_json::from_value(setting("dedup.detector")).unwrap(),
         threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
-        second: match &file["settings"]["dedup.second_check"] {
-            check if check == "template" => Some(serde_json::from_value(setting("dedup.threshold2")).unwrap()),
-            _ => None,
-        },
+        second: serde_json::from_value(setting("dedup.second_check")).unwrap(),
         filter: serde_json::from_value(setting("dedup.filter")).unwrap(),
         thresholding: match &file["settings"]["dedup.thresholding"] {
             serde_json::Value::Null => Options::default().thresholding,

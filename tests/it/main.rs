@@ -42,7 +42,7 @@
 //! | `malice` | malicious responses |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
 //! | `better_place` | that of a page and a list of it the page is kept |
-//! | `young_hosts` | copies and templates on hosts of which little is known |
+//! | `edited_copies` | edited copies are found and pages of one template are not, whatever the host |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers agree on real pages |
 //! | `exactness` | that every decision equals brute force, in any batches |
@@ -81,6 +81,7 @@ mod dedup;
 mod docs;
 mod documents;
 mod dust;
+mod edited_copies;
 mod endless;
 mod evaluation;
 mod exactness;
@@ -134,4 +135,3 @@ mod traps;
 mod unmatched;
 mod web;
 mod words;
-mod young_hosts;

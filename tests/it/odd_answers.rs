@@ -444,7 +444,7 @@ fn a_whole_page_takes_the_place_of_a_part_that_came_first() {
     });
     let place = Place::new();
     // The second check, without which no verdict is looked at again.
-    let second = ["--detector-option", "second_check=template"];
+    let second = ["--detector-option", "second_check=own-words"];
     crawl(&place, &server).args(NO_RETRY).args(second).finish().expect_code(0);
     let lines = lines(&place.path("out"));
     let [long, whole, behind] = ["/long", "/whole", "/behind"].map(|path| &lines[&server.url(path)]);

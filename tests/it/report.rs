@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use ndcrawl::crawl::DuplicateLinks;
-use ndcrawl::detect::{BruteForce, Mode, Options};
+use ndcrawl::detect::{BruteForce, Mode, Options, SecondCheck};
 use ndcrawl::model::Verdict;
 use ndcrawl::report::{CurveEffort, VerdictCounts, list_judged, measure_skip_cost, replay_verdicts, threshold_curve};
 use ndcrawl::store::StoreReader;
@@ -78,7 +78,7 @@ fn the_curve_with_the_second_check_meets_the_crawl_at_its_threshold() {
     let place = Place::new();
     place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
     let log = Log::read(&place.path("out")).unwrap();
-    assert!(log.options.second.is_some());
+    assert!(log.options.second == SecondCheck::OwnWords);
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
     let curve = threshold_curve(&reader, &log.options, CurveEffort::First(u32::MAX)).unwrap();
     let own = curve.points.iter().find(|point| point.threshold == log.options.threshold).unwrap();

@@ -10,7 +10,7 @@ use super::*;
 fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> (PageContent, Option<String>) {
     let mut fetched = page("http://www.h.test/a/b.html", "text/html; charset=utf-8", "");
     fetched.body = body.to_vec();
-    let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    let order = WantedOrder { sentence_count: true, sentences: true, text: true };
     let options = Options { parser, word_cache, order, ..Options::default() };
     let renderer = PageReader::new(options, Normalizer::default());
     (renderer.render(&fetched), renderer.reading(&fetched).map(|reading| reading.text))

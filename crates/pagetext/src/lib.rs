@@ -105,7 +105,7 @@ pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap}
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.
-pub const RENDERING_VERSION: u32 = 8;
+pub const RENDERING_VERSION: u32 = 9;
 
 /// How pages are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl PageReader {
             if *rules == Rules::OfLanguage { ", rules of the language 2" } else { "" },
             if order.sentence_count { ", sentences counted" } else { "" },
             if order.sentences { ", sentences listed" } else { "" },
-            if order.shingles { ", runs of terms" } else { "" },
+            if order.text { ", runs of terms" } else { "" },
         )
     }
 

@@ -22,7 +22,7 @@ Options that people use most:
       --delay <TIME>        Time from one request to a host to the next [1s]
       --contact <URL|MAIL>  Where site owners can reach you
   -H, --header <LINE>       Send this header, for example 'Cookie: id=1'
-  -t, --threshold <F>       How similar near-duplicates are, 0 to 1 [0.68]
+  -t, --threshold <F>       How similar near-duplicates are, 0 to 1 [0.3]
   -o, --out <DIR>           Output folder [./ndcrawl-out]; repeat to resume
       --recrawl             Crawl a finished crawl again; fetch what has changed
       --dry-run             Print the plan; fetch and write nothing

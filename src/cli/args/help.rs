@@ -111,12 +111,12 @@ Examples:
 Output:
   The chain of links leads from a seed to the URL. The decision is repeated with
   what was known when it was made. A page is a near-duplicate if its weighted
-  overlap ('score') reaches the threshold. Unless the crawl ran with
-  --detector-option second_check=none, the shared part of its running text
-  ('text') must also reach the value for pages of that length ('needed'). As
-  long as both hosts have fewer than 5 pages, the part of the shorter page
-  counts, that value is 0.15 higher, and a quarter more of the weight may vary;
-  for two pages of one such host the value is 0.9.
+  overlap ('score') reaches the threshold and, unless the crawl ran with
+  --detector-option second_check=none, if it says for itself what the stored
+  page says for itself. A page's own words are those in no run of four words
+  that documents of five subjects have. At most a quarter of them may be
+  missing from the stored page ('adds'), and two fifths the other way round
+  ('lacks').
 
   In the comparison of two pages, the weight of a term is its share of the page:
   its count in each field times the weight of the field, divided by the weight

@@ -15,7 +15,7 @@ use crate::cli::setup;
 use crate::cli::startup::settings_with_log;
 use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::detect::{DetectError, Options};
+use crate::detect::{DetectError, Options, SecondCheck};
 use crate::eval::{
     Address, ClusterReport, HostPages, LabelError, MissingPage, Pages, PairReport, html, json, read_clusters,
     read_pairs,
@@ -63,7 +63,7 @@ fn pairs(
     let mut report = PairReport::new(labels, &pages.plain);
     for contender in contenders {
         let pages = pages.of(contender);
-        let learned = if contender.options.order().shingles { others.len() } else { 0 };
+        let learned = if contender.options.order().text { others.len() } else { 0 };
         let (pairs, streamed) = (report.labels.pairs.len(), pages.pages.len() * contender.thresholds.len());
         let bar = bar(settings, contender.options.detector.name(), learned + pairs + streamed);
         let added = report.add(pages, &others, &contender.options, &contender.thresholds, &|| bar.inc(1));
@@ -103,7 +103,7 @@ fn contenders(settings: &Settings, arguments: &EvalArguments) -> Result<Vec<Cont
         thresholds.push(threshold);
     }
     let contender = |detector| {
-        let own = vec![Options::default_threshold(detector, options.second.is_some())];
+        let own = vec![Options::default_threshold(detector, options.second == SecondCheck::OwnWords)];
         let thresholds = if thresholds.is_empty() { own } else { thresholds.clone() };
         let thresholding = match settings.is_given("dedup.thresholding") {
             true => options.thresholding,
@@ -163,7 +163,7 @@ fn render(
     for wanted in contenders.iter().map(|contender| contender.options.order()) {
         order.sentence_count |= wanted.sentence_count;
         order.sentences |= wanted.sentences;
-        order.shingles |= wanted.shingles;
+        order.text |= wanted.text;
     }
     let rendered = |detector| {
         let options = setup::render_options(settings, &Options { detector, ..setup::detect_options(settings) })?;

@@ -129,7 +129,7 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
     if settings.identity.user_agent.0.is_empty() {
         settings.identity.user_agent = HeaderText(user_agent(&settings.identity.contact.0));
     }
-    let has_second = settings.dedup.second_check == SecondCheck::Template;
+    let has_second = settings.dedup.second_check == SecondCheck::OwnWords;
     settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
     settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
@@ -229,7 +229,7 @@ pub(crate) mod tests {
 
     #[test]
     fn each_detector_has_a_threshold_of_its_own_unless_one_is_set() {
-        for (detector, threshold) in [("mwo", 0.68), ("dd", 0.8), ("fuzzy", 0.5)] {
+        for (detector, threshold) in [("mwo", 0.3), ("dd", 0.8), ("fuzzy", 0.5)] {
             let settings = settings(&[("dedup.detector", detector)]);
             assert_eq!(settings.to_json()["dedup.threshold"], threshold, "{detector}");
             assert!(!settings.is_given("dedup.threshold"));
@@ -245,7 +245,7 @@ pub(crate) mod tests {
             let json = settings(pairs).to_json();
             format!("{} {}", json["dedup.threshold"], json["dedup.thresholding"])
         };
-        assert_eq!(shown(&[]), "0.68 \"off\"");
+        assert_eq!(shown(&[]), "0.3 \"off\"");
         assert_eq!(shown(&[("dedup.detector", "extended-tdw")]), "0.9 \"off\"");
         assert_eq!(shown(&[("dedup.detector", "provenance")]), "0.5 \"paper\"");
         let set = [("dedup.detector", "provenance"), ("dedup.threshold", "0.8"), ("dedup.thresholding", "0.001")];

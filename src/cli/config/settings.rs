@@ -188,8 +188,7 @@ pub struct Dedup {
     /// If absent, merging sets the detector's own.
     pub threshold: Option<Threshold>,
     pub second_check: SecondCheck,
-    pub threshold2: Threshold,
-    pub host_memory: Size,
+    pub text_memory: Size,
     /// If absent, merging sets the detector's own.
     pub thresholding: Option<Thresholding>,
     pub synonyms: Option<PathBuf>,
@@ -330,7 +329,7 @@ mod tests {
         let earlier = settings(&[]).fingerprint();
         let now = settings(&[("dedup.threshold", "0.9"), ("politeness.delay", "5s")]).fingerprint();
         let difference = fingerprint_difference(&earlier, &now).unwrap();
-        assert_eq!((difference.key.as_str(), &*difference.was, &*difference.is), ("dedup.threshold", "0.68", "0.9"));
+        assert_eq!((difference.key.as_str(), &*difference.was, &*difference.is), ("dedup.threshold", "0.3", "0.9"));
     }
 
     #[test]
@@ -351,10 +350,9 @@ mod tests {
         render.parser = "fast"
         render.stemming = "same"
         dedup.detector = "mwo"
-        dedup.threshold = 0.68
-        dedup.second_check = "template"
-        dedup.threshold2 = 0.35
-        dedup.host_memory = "256M"
+        dedup.threshold = 0.3
+        dedup.second_check = "own-words"
+        dedup.text_memory = "256M"
         dedup.thresholding = "off"
         dedup.synonyms = ""
         dedup.sentence_slack = 0

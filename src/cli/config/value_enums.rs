@@ -272,9 +272,9 @@ choices! {
 choices! {
     /// The second check of the detector `mwo`, between pages of similar weights.
     SecondCheck {
-        /// Compares the running text, without the template of the host.
+        /// Compares what either page says for itself.
         #[default]
-        Template = "template",
+        OwnWords = "own-words",
         /// Compares weights only.
         None = "none",
     }

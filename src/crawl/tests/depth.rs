@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::tempdir;
 use tokio::sync::watch;
@@ -12,17 +13,19 @@ use crate::crawl::CrawlSetup;
 use crate::pipeline::{Stop, StopReason};
 
 /// A hub one link away from the start, and a chain of pages to the same list. By the hub the items are within reach, by
-/// the chain they are not. The hub fails so many times at first.
+/// the chain they are not. The hub fails so many times at first; with a stop, until the list has been asked for.
 async fn late_hub(fails: usize, stop: Option<watch::Sender<Stop>>) -> Site {
+    let is_listed = AtomicBool::new(stop.is_none());
     Site::new(move |path, times| match path {
         "/" => page(0, &["/hub", "/a"]),
-        "/hub" if times < fails => http("500 Oops", "", ""),
+        "/hub" if times < fails || !is_listed.load(Ordering::Relaxed) => http("500 Oops", "", ""),
         "/hub" => page(1, &["/moved"]),
         "/moved" => redirect("/list"),
         "/a" => page(2, &["/b"]),
         "/b" => page(3, &["/c"]),
         "/c" => page(4, &["/list"]),
         "/list" => {
+            is_listed.store(true, Ordering::Relaxed);
             if let Some(stop) = stop.as_ref().filter(|_| times == 0) {
                 stop.send_replace(Stop::Soon);
             }
@@ -73,7 +76,9 @@ async fn a_shorter_path_that_turns_up_in_a_later_run_brings_back_what_lies_behin
     let (stop, _) = watch::channel(Stop::Go);
     let site = late_hub(1, Some(stop.clone())).await;
     let folder = tempdir().unwrap();
-    let ending = crawl_until(folder.path(), near(&site), stop).await;
+    let mut patient = near(&site);
+    patient.crawl.retries = 20;
+    let ending = crawl_until(folder.path(), patient, stop).await;
     assert_eq!(ending.reason, StopReason::Signal);
     let before = lines(folder.path());
     assert_eq!(before["/list"]["depth"], 4, "{before:?}");

@@ -10,6 +10,7 @@ const NEAR: Verdict = Verdict::NearDuplicate {
     of: Sequence(0),
     score: Score(831_000),
     second: None,
+    difference: None,
     detector: Detector::Mwo,
     decided_by: DecidedBy::Similarity,
 };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::model::{
     Batch, CommitMark, DecidedBy, Detector, Digest, Discovery, Fetched, FieldCounts, HostRow, LinkKind, Normalizer,
-    OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow,
-    UrlId, UrlRow, UrlState, Verdict, WarcLocation,
+    OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, RunningText, Score, Sequence, TermId,
+    TermOrder, TermRow, UrlId, UrlRow, UrlState, Verdict, WarcLocation,
 };
 use crate::seeded::SeededRng;
 
@@ -187,7 +187,14 @@ impl Model {
             }
             Some((of, _)) => {
                 let (of, detector, decided_by) = (Sequence(of as u32), Detector::Mwo, DecidedBy::Similarity);
-                let verdict = Verdict::NearDuplicate { of, score: Score(850_000), second: None, detector, decided_by };
+                let verdict = Verdict::NearDuplicate {
+                    of,
+                    score: Score(850_000),
+                    second: None,
+                    difference: None,
+                    detector,
+                    decided_by,
+                };
                 (OutcomeKind::NearDuplicate, verdict, body_of(url))
             }
         };
@@ -229,7 +236,10 @@ impl Model {
             verdict,
             terms: (0..most as u32).map(|term| (TermId(term), FieldCounts([1, 0, 0, 0, 0, 0, 0, term]))).collect(),
             least_weight: 0,
-            order: TermOrder { shingles: vec![most as u32], ..TermOrder::default() },
+            order: TermOrder {
+                text: RunningText { words: vec![most as u32], name: Vec::new() },
+                ..TermOrder::default()
+            },
             links: vec![url],
             location,
             renews: None,

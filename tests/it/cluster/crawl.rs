@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 use ndcrawl::cluster::{
     Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, ReplayOptions, Session, check_log, logged_lines, open,
 };
-use ndcrawl::detect::{Mode, Options};
+use ndcrawl::detect::{Mode, Options, SecondCheck};
 use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
@@ -170,7 +170,7 @@ impl SharedCrawl {
 /// The detector that [`OF_THE_CRAWL`] sets.
 fn options() -> Options {
     let threshold = Options::default_threshold(Detector::Mwo, false);
-    Options { mode: Mode::Best, second: None, threshold, ..Options::of(Detector::Mwo) }
+    Options { mode: Mode::Best, second: SecondCheck::None, threshold, ..Options::of(Detector::Mwo) }
 }
 
 /// Returns the URL of the record at this place of an archive; empty if there is none.

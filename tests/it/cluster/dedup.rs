@@ -139,7 +139,7 @@ fn decided_by_one<'a>(pages: impl IntoIterator<Item = &'a (PageInput, String)>) 
                 Verdict::ExactDuplicate { .. } => ("exact-duplicate".to_owned(), url, None),
             });
         }
-        decider.settle();
+        decider.settle().unwrap();
     }
     told
 }

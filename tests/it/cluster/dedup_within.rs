@@ -68,7 +68,7 @@ async fn arrived(crawl: &str) -> Vec<(PageInput, String)> {
 /// Outcome and original of each page, as one decider gives them.
 fn decided_by_one(pages: &[(PageInput, String)], within: Within) -> Vec<(&'static str, Option<String>)> {
     let options = Options { mode: Mode::Best, settling: Settling::AtMarks, within, ..Options::of(Detector::Mwo) };
-    let mut decider = Decider::in_memory(Options { host_parts: SLOTS, ..options });
+    let mut decider = Decider::in_memory(Options { text_parts: SLOTS, ..options });
     let mut told = Vec::new();
     for turn in pages.chunks(TURN) {
         for answer in decider.decide_turn(turn.iter().map(|(page, _)| page.clone()).collect::<Vec<_>>()).unwrap() {

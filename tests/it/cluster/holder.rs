@@ -8,7 +8,9 @@ use ndcrawl::cluster::{
     send_arrivals, slot_of_host, turns_behind,
 };
 use ndcrawl::detect::{Decider, Mode, Options, Settling, TurnAnswer, Within};
-use ndcrawl::model::{Detector, Digest, Field, FieldCounts, PageId, PageInput, Slot, TermCounts, TermOrder, Verdict};
+use ndcrawl::model::{
+    Detector, Digest, Field, FieldCounts, PageId, PageInput, RunningText, Slot, TermCounts, TermOrder, Verdict,
+};
 use ndcrawl::seeded::SeededRng;
 
 use super::servers::LocalServers;
@@ -28,7 +30,7 @@ pub fn options() -> Options {
 fn options_of(division: Division) -> Options {
     match division {
         Division::ByPages => options(),
-        Division::ByHosts => Options { within: Within::Host, host_parts: SLOTS, ..options() },
+        Division::ByHosts => Options { within: Within::Host, text_parts: SLOTS, ..options() },
     }
 }
 
@@ -52,11 +54,9 @@ pub fn pages(worker: u32) -> Vec<PageInput> {
 }
 
 fn page(name: PageId, group: u32, words: &[String]) -> PageInput {
-    let hash =
-        |words: &[String]| words.concat().bytes().fold(7u32, |hash, byte| hash.wrapping_mul(31) ^ u32::from(byte));
-    let mut shingles: Vec<u32> = words.windows(4).map(|run| hash(run).wrapping_mul(0x9E37_79B1) & !1).collect();
-    shingles.sort_unstable();
-    shingles.dedup();
+    let hash = |word: &String| word.bytes().fold(7u32, |hash, byte| hash.wrapping_mul(31) ^ u32::from(byte));
+    let text = words.iter().map(|word| hash(word).wrapping_mul(0x9E37_79B1) & !1).collect();
+    let text = RunningText { words: text, name: Vec::new() };
     let mut counts = FieldCounts::default();
     counts.add(Field::Body);
     let mut distinct = words.to_vec();
@@ -68,7 +68,7 @@ fn page(name: PageId, group: u32, words: &[String]) -> PageInput {
         body_digest: Digest::of(words.join(" ").as_bytes()),
         text_digest: None,
         terms: distinct.iter().map(|word| TermCounts { term: word.as_str().into(), counts }).collect(),
-        order: TermOrder { shingles, ..TermOrder::default() },
+        order: TermOrder { text, ..TermOrder::default() },
         renews: None,
         rank: 0,
     }

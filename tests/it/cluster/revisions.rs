@@ -76,7 +76,7 @@ impl Sites {
         let template: String = (0..800).map(|word| format!(" common{}", word * 7919 % 1009)).collect();
         let own: String = (0..22).map(|word| format!(" own{path}x{word}")).collect();
         let link = format!("<a href=/behind{path}>more</a>");
-        Some(format!("<!doctype html><title>Manual</title><body><p>{template}<p>{own}<p>{link}"))
+        Some(format!("<!doctype html><title>Page {path} - Manual</title><body><p>{template}<p>{own}<p>{link}"))
     }
 }
 

@@ -146,7 +146,14 @@ impl<'a> Audit<'a> {
         let threshold = self.options.threshold.millionths();
         let score = score_from(&self.weights[page.index()], &self.weights[of.index()], threshold)?;
         let detector = self.options.detector;
-        Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by: DecidedBy::Similarity })
+        Some(Verdict::NearDuplicate {
+            of,
+            score,
+            second: None,
+            difference: None,
+            detector,
+            decided_by: DecidedBy::Similarity,
+        })
     }
 
     fn best_match(&self, page: Sequence) -> Option<Verdict> {
@@ -166,6 +173,7 @@ impl<'a> Audit<'a> {
                     of,
                     score,
                     second: None,
+                    difference: None,
                     detector,
                     decided_by: DecidedBy::Similarity,
                 });

@@ -187,7 +187,7 @@ impl BruteForce {
         }
         let (score, of) = best?;
         let (detector, decided_by) = (self.options.detector, DecidedBy::Similarity);
-        Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by })
+        Some(Verdict::NearDuplicate { of, score, second: None, difference: None, detector, decided_by })
     }
 
     /// Returns the similarity above which a page is not stored though it is no duplicate.
@@ -234,8 +234,8 @@ fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
 pub(super) fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
     match verdict {
         Verdict::Unique => Verdict::ExactDuplicate { of: number, decided_by: link },
-        Verdict::NearDuplicate { of, score, second, detector, .. } => {
-            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
+        Verdict::NearDuplicate { of, score, second, difference, detector, .. } => {
+            Verdict::NearDuplicate { of, score, second, difference, detector, decided_by: link }
         }
         Verdict::ExactDuplicate { of, decided_by } => {
             let both_by_body = decided_by == DecidedBy::BodyDigest && link == DecidedBy::BodyDigest;

@@ -10,8 +10,8 @@ use std::fmt;
 use super::detectors::{self, Measure};
 use super::page_match::Page;
 use super::records::LoggedPage;
-use super::{DetectError, Options, Vocabulary, Within};
-use crate::model::{DecidedBy, Digest, PageInput, Score, Sequence, Threshold, Verdict};
+use super::{Decider, DetectError, InMemory, Options, Vocabulary, Within};
+use crate::model::{DecidedBy, Digest, Judged, PageId, PageInput, Score, Sequence, Threshold, Verdict};
 
 const ANY: Threshold = match Threshold::from_millionths(0) {
     Some(zero) => zero,
@@ -24,6 +24,9 @@ pub struct Comparer {
     vocabulary: Vocabulary,
     /// `None` for the detector that compares nothing.
     measure: Option<Box<dyn Measure>>,
+    /// Decides all pages, for a detector that learns other things from a near-duplicate than from a stored page; then its
+    /// measure counts.
+    decider: Option<Decider<InMemory>>,
     pages: Vec<LearnedPage>,
     /// Pages that the detector has learned.
     learned: u32,
@@ -77,12 +80,18 @@ impl Comparer {
     pub fn new(options: Options) -> Self {
         let (measure, pages) = (detectors::build(&options), Vec::new());
         let (bodies, texts) = (HashSet::new(), HashSet::new());
-        Self { options, vocabulary: Vocabulary::default(), measure, pages, learned: 0, bodies, texts }
+        let decider = options.has_second().then(|| Decider::in_memory(options.clone()));
+        Self { options, vocabulary: Vocabulary::default(), measure, decider, pages, learned: 0, bodies, texts }
+    }
+
+    fn measure(&self) -> Option<&dyn Measure> {
+        let decided = self.decider.as_ref().and_then(Decider::measure);
+        decided.or(self.measure.as_deref())
     }
 
     /// Adds a page of the collection and returns its handle.
     ///
-    /// Detectors that use statistics of the collection use those of all pages added.
+    /// Detectors that use statistics of the collection use those of all pages added, in their order.
     ///
     /// # Errors
     /// If the vocabulary is full, or no page number is left.
@@ -92,7 +101,7 @@ impl Comparer {
         Ok(self.pages.len() - 1)
     }
 
-    /// Adds a page to the statistics of the detector alone. It can't be compared and takes no memory of its own.
+    /// Adds a page to the statistics of the detector alone. It can't be compared.
     ///
     /// # Errors
     /// As [`learn`](Self::learn).
@@ -101,6 +110,17 @@ impl Comparer {
     }
 
     fn lesson(&mut self, candidate: PageInput) -> Result<LearnedPage, DetectError> {
+        if let Some(decider) = &mut self.decider {
+            let PageInput { group, body_digest, text_digest, .. } = candidate;
+            // Pages of one name are other pages here.
+            let page = PageId::new("comparer", "", self.learned);
+            self.learned = self.learned.checked_add(1).ok_or(DetectError::PagesFull)?;
+            let judged = decider.decide(vec![PageInput { page, ..candidate }])?;
+            decider.settle()?;
+            let Some(Judged { terms, order, .. }) = judged.into_iter().next() else { return Err(DetectError::Broken) };
+            let page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
+            return Ok(LearnedPage { body_digest, text_digest, page });
+        }
         let PageInput { group, body_digest, text_digest, terms, order, .. } = candidate;
         let (terms, _, order) = self.vocabulary.intern_page(terms, order)?;
         let page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
@@ -130,11 +150,7 @@ impl Comparer {
         if copied.is_some() {
             comparison.score = Score(Threshold::ONE);
         }
-        let bar = self
-            .measure
-            .as_ref()
-            .map_or(self.options.threshold, |measure| measure.pair_bar(&b.page, &a.page, self.options.threshold));
-        Comparison { is_match: comparison.is_match_at(bar), ..comparison }
+        Comparison { is_match: comparison.is_match_at(self.options.threshold), ..comparison }
     }
 
     fn copied(&self, a: &LearnedPage, b: &LearnedPage) -> Option<DecidedBy> {
@@ -146,7 +162,7 @@ impl Comparer {
     }
 
     fn compared(&self, a: &Page, b: &Page) -> Comparison {
-        let Some(measure) = &self.measure else { return Comparison::none() };
+        let Some(measure) = self.measure() else { return Comparison::none() };
         let (a, b) = (self.seen(a), self.seen(b));
         let Some(similarity) = measure.compare(&b, &a, ANY) else { return Comparison::none() };
         Comparison {
@@ -159,7 +175,7 @@ impl Comparer {
 
     /// Returns the page without the terms that the detector drops by its statistics.
     fn seen<'a>(&self, page: &'a Page) -> Cow<'a, Page> {
-        match self.measure.as_ref().map_or(0, |measure| measure.least_weight(&page.record)) {
+        match self.measure().map_or(0, |measure| measure.least_weight(&page.record)) {
             0 => Cow::Borrowed(page),
             least => Cow::Owned(Page { record: page.record.clone().without_lighter(least), ..page.clone() }),
         }

@@ -16,7 +16,7 @@ use super::standings::Standings;
 
 /// The detector's statistics as of the end of a turn: the same in every process that learns the same turns.
 ///
-/// Memory: [`Options::host_memory`], and 5 bytes a page of the log. Not a page of text.
+/// Memory: [`Options::text_memory`], and 5 bytes a page of the log. Not a page of text.
 pub struct Learnt {
     pub(super) options: Options,
     pub(super) stats: CorpusStats,

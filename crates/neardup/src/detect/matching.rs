@@ -1,13 +1,12 @@
 //! Turns candidates into matches by exact comparison.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use super::DetectError;
-use super::detectors::{Measure, OwnText, TextBitmap};
+use super::detectors::{Measure, PreparedText};
 use super::page_match::{Match, Mode, Page, Similarity};
 use super::records::{RecordSource, Records};
-use super::text_bitmaps::TextBitmaps;
 use crate::index::Candidate;
 use crate::model::{Score, Sequence, Threshold};
 
@@ -25,26 +24,11 @@ pub(super) struct MatchQuery<'a> {
 }
 
 impl MatchQuery<'_> {
-    /// Returns an empty collection of the matches of a page.
-    pub(super) fn collector(&self, page: &Page) -> MatchCollector {
-        MatchCollector::new(self.measure.page_bar(page, self.threshold))
+    /// Returns an empty collection of matches.
+    pub(super) fn collector(&self) -> MatchCollector {
+        MatchCollector::new(self.threshold)
     }
 }
-
-/// What is known of the stored pages, beside the index.
-#[derive(Debug)]
-pub(super) struct StoredPages<'a, S> {
-    pub(super) records: &'a Mutex<Records<S>>,
-    pub(super) bitmaps: &'a TextBitmaps,
-}
-
-impl<S> Clone for StoredPages<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for StoredPages<'_, S> {}
 
 /// The matches found so far, and the score that later ones need.
 #[derive(Clone, Debug)]
@@ -53,14 +37,12 @@ pub(super) struct MatchCollector {
     /// A candidate must reach this score; with [`Mode::Best`] the best so far.
     bar: Threshold,
     pub(super) verifications: u64,
-    /// Bitmaps of pages that were read because they had none.
-    new_bitmaps: Vec<(Sequence, TextBitmap<'static>)>,
 }
 
 impl MatchCollector {
     /// Creates an empty collection of the matches that reach a score.
     pub(super) fn new(bar: Threshold) -> Self {
-        Self { matches: Vec::new(), bar, verifications: 0, new_bitmaps: Vec::new() }
+        Self { matches: Vec::new(), bar, verifications: 0 }
     }
 
     /// Returns the score that later candidates must reach.
@@ -72,11 +54,6 @@ impl MatchCollector {
     pub(super) fn is_complete(&self, query: &MatchQuery<'_>) -> bool {
         let is_found = query.mode == Mode::Any && !self.matches.is_empty();
         is_found || self.verifications >= query.measure.most_compared() as u64
-    }
-
-    /// Takes the bitmaps of pages that had none.
-    pub(super) fn take_bitmaps(&mut self) -> Vec<(Sequence, TextBitmap<'static>)> {
-        std::mem::take(&mut self.new_bitmaps)
     }
 
     /// Returns the matches by rank.
@@ -91,8 +68,8 @@ impl MatchCollector {
         query: &MatchQuery<'_>,
         probe: &Page,
         candidate: Candidate,
-        pages: StoredPages<'_, S>,
-        own_text: &OnceLock<OwnText>,
+        records: &Mutex<Records<S>>,
+        prepared: &PreparedText,
     ) -> Result<ControlFlow<(), Threshold>, DetectError> {
         if self.cannot_be_better(query, candidate) {
             return Ok(ControlFlow::Continue(self.bar));
@@ -100,22 +77,12 @@ impl MatchCollector {
         if query.measure.rules_out(probe, candidate.id) {
             return Ok(ControlFlow::Continue(self.bar));
         }
-        let own_text = own_text.get_or_init(|| query.measure.own_text(probe));
-        let bitmap = pages.bitmaps.get(candidate.id);
-        if bitmap.as_ref().is_some_and(|bitmap| query.measure.shares_too_little(probe, own_text, bitmap)) {
-            return Ok(ControlFlow::Continue(self.bar));
-        }
         self.verifications += 1;
-        let stored = super::records::get(pages.records, candidate.id)?;
-        if bitmap.is_none() {
-            self.new_bitmaps.extend(query.measure.text_bitmap(&stored).map(|bitmap| (candidate.id, bitmap)));
-        }
-        if query.measure.has_other_text(probe, own_text, &stored) {
-            return Ok(ControlFlow::Continue(self.bar));
-        }
-        let bar = query.measure.pair_bar(probe, &stored, query.threshold).max(self.bar);
-        if let Some(Similarity { score, second }) = query.measure.compare(probe, &stored, bar) {
-            let found = Match { of: candidate.id, score, second };
+        let stored = super::records::get(records, candidate.id)?;
+        if let Some(Similarity { score, second, difference }) =
+            query.measure.compare_prepared(probe, prepared, &stored, self.bar)
+        {
+            let found = Match { of: candidate.id, score, second, difference };
             if (query.condition)(probe, &stored, &found) {
                 self.add(query.mode, found);
             }
@@ -189,9 +156,8 @@ mod tests {
         let measure = detectors::build(&Options::default()).unwrap();
         let query = MatchQuery { measure: &*measure, mode, threshold, condition };
         let mut findings = MatchCollector::new(threshold);
-        let stored = StoredPages { records: &records, bitmaps: &TextBitmaps::default() };
         for &candidate in candidates {
-            if findings.compare(&query, &probe, candidate, stored, &OnceLock::new()).unwrap().is_break() {
+            if findings.compare(&query, &probe, candidate, &records, &PreparedText::default()).unwrap().is_break() {
                 break;
             }
         }

@@ -54,7 +54,6 @@ mod settle_turn;
 mod settling;
 mod standings;
 mod stats;
-mod text_bitmaps;
 mod trust;
 mod turn;
 mod turn_parts;
@@ -66,14 +65,14 @@ pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
 pub use decider::Decider;
 pub use decision_log::Suspicion;
-pub use detectors::{Measure, SecondCheck, SecondCheckBasis, TemplateAware, Thresholding, ThresholdingError};
+pub use detectors::{Measure, OwnWords, OwnWordsMeasure, PreparedText, RunKeys, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use early_search::{EarlySearch, NumberedPage};
 pub use error::DetectError;
 pub use learnt::Learnt;
 pub use matching::MatchFilter;
-pub use options::{Options, Within};
+pub use options::{Options, SecondCheck, Within};
 pub use page_match::{Match, Mode, Page, Similarity};
 pub use piece::{Outranking, Piece, SecondLook, best_outranking, outdated};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
@@ -89,11 +88,11 @@ pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 
 #[cfg(test)]
+mod own_words_tests;
+#[cfg(test)]
 mod renewal_tests;
 #[cfg(test)]
 mod restoring_tests;
-#[cfg(test)]
-mod template_tests;
 #[cfg(test)]
 mod test_rows;
 #[cfg(test)]

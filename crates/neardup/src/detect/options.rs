@@ -20,11 +20,19 @@ const fn tenths(tenths: u32) -> Threshold {
     }
 }
 
-/// 0.68: shared by pages that were translated except for their text.
-const FIRST_OF_TWO: Threshold = match Threshold::from_millionths(680_000) {
-    Some(threshold) => threshold,
-    None => panic!("0.68 is a threshold"),
-};
+/// 0.3: what a page says for itself decides; two frames of one text may outweigh it.
+const FIRST_OF_TWO: Threshold = tenths(3);
+
+/// What the detector [`Detector::Mwo`] compares beside weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondCheck {
+    /// What either page says for itself: [`OwnWords`](super::OwnWords).
+    OwnWords,
+    /// Nothing: the paper's weights alone decide.
+    #[default]
+    None,
+}
 
 /// The pages among which duplicates are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,22 +63,18 @@ pub struct Options {
     /// The similarity from which a page is a near-duplicate, in [0, 1]. The MWO paper tries 0.5; the other detectors
     /// document their own meaning.
     pub threshold: Threshold,
-    /// The threshold of the second check of [`Detector::Mwo`], which compares word order and discounts the host's
-    /// template.
+    /// The second check of [`Detector::Mwo`].
+    pub second: SecondCheck,
+    /// The memory that knowledge of common text may take for the second check, in bytes.
     ///
-    /// `None`: the paper's weights alone decide. Short pages need more: [`TemplateAware`](super::TemplateAware).
-    pub second: Option<Threshold>,
-    /// The memory that knowledge of hosts may take for the second check, in bytes.
-    ///
-    /// Above it, the check compares a sample of the text of hosts that have had no page for long. So it belongs to the
-    /// definition of a verdict.
-    pub host_memory: usize,
-    /// The parts into which that memory is divided evenly: the knowledge of a host is in the part `group % host_parts`. 1 by
+    /// Beyond it, what one document alone has said is forgotten. So it belongs to the definition of a verdict.
+    pub text_memory: usize,
+    /// The parts into which that knowledge is divided: that of a host's pages is in the part `group % text_parts`. 1 by
     /// default.
     ///
-    /// With as many as an index [divided by hosts](super::join_parts) has, what is known of a host depends on the pages of
+    /// With as many as an index [divided by hosts](super::join_parts) has, what is known of a text depends on the pages of
     /// its part alone. 0 counts as 1.
-    pub host_parts: u16,
+    pub text_parts: u16,
     /// Whether terms of little weight are dropped before a page is compared; for [`Detector::Mwo`] and `provenance`.
     pub thresholding: Thresholding,
     /// Pages are compared only if their sentence counts differ by less than this; for [`Detector::ExtendedTdw`].
@@ -106,9 +110,9 @@ impl Default for Options {
         Self {
             detector: Detector::Mwo,
             threshold: DEFAULT_THRESHOLD,
-            second: None,
-            host_memory: Self::DEFAULT_HOST_MEMORY,
-            host_parts: 1,
+            second: SecondCheck::None,
+            text_memory: Self::DEFAULT_TEXT_MEMORY,
+            text_parts: 1,
             thresholding: Thresholding::Off,
             #[cfg(feature = "baselines")]
             sentence_slack: None,
@@ -127,17 +131,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The default memory for knowledge of hosts: 256 MiB, enough for some 12,000 hosts of many pages.
-    pub const DEFAULT_HOST_MEMORY: usize = 256 << 20;
-
-    /// The default threshold of the second check.
-    ///
-    /// On the labeled public pages it leaves out 10 of 1,983 pages that are no copies, and finds 922 of 923
-    /// near-duplicates. The paper's weights alone leave out 67 and find 915.
-    pub const DEFAULT_SECOND: Threshold = match Threshold::from_millionths(350_000) {
-        Some(threshold) => threshold,
-        None => panic!("0.35 is a threshold"),
-    };
+    /// The default memory for knowledge of common text: 256 MiB, enough for some 200,000 pages before anything is forgotten.
+    pub const DEFAULT_TEXT_MEMORY: usize = 256 << 20;
 
     /// Returns the default threshold of a detector. With a second check the first threshold can be lower.
     pub fn default_threshold(detector: Detector, has_second: bool) -> Threshold {
@@ -157,9 +152,9 @@ impl Options {
     /// Returns which parts of the term order the detector needs.
     pub fn order(&self) -> WantedOrder {
         match self.detector {
-            Detector::Mwo => WantedOrder { shingles: self.second.is_some(), ..WantedOrder::default() },
+            Detector::Mwo => WantedOrder { text: self.has_second(), ..WantedOrder::default() },
             #[cfg(feature = "baselines")]
-            Detector::Fuzzy => WantedOrder { sentence_count: true, sentences: true, shingles: false },
+            Detector::Fuzzy => WantedOrder { sentence_count: true, sentences: true, text: false },
             #[cfg(feature = "baselines")]
             Detector::ExtendedTdw => WantedOrder { sentence_count: true, ..WantedOrder::default() },
             _ => WantedOrder::default(),
@@ -177,14 +172,14 @@ impl Options {
 
     /// Returns the recommended options of a detector.
     pub fn of(detector: Detector) -> Self {
-        let second = (detector == Detector::Mwo).then_some(Self::DEFAULT_SECOND);
-        let threshold = Self::default_threshold(detector, second.is_some());
+        let second = if detector == Detector::Mwo { SecondCheck::OwnWords } else { SecondCheck::None };
+        let threshold = Self::default_threshold(detector, second == SecondCheck::OwnWords);
         Self { detector, threshold, second, thresholding: Self::default_thresholding(detector), ..Self::default() }
     }
 
     /// Returns whether the detector compares by the two pages alone, whatever it saw before.
     pub(super) fn learns_nothing(&self) -> bool {
-        self.detector == Detector::Mwo && self.second.is_none() && self.thresholding == Thresholding::Off
+        self.detector == Detector::Mwo && !self.has_second() && self.thresholding == Thresholding::Off
     }
 
     /// Returns a text that names everything that decides what is in the index.
@@ -196,10 +191,10 @@ impl Options {
             #[cfg(feature = "baselines")]
             Detector::Fuzzy => format!(", {:?}", self.fuzzy),
             Detector::Mwo => {
-                let parts = if self.host_parts > 1 { format!(" in {} parts", self.host_parts) } else { String::new() };
-                let hosts = format!(", hosts in {} bytes{parts}", self.host_memory);
-                let hosts = if self.second.is_some() { hosts } else { String::new() };
-                format!(", second {:?}{hosts}, thresholding {}", self.second, self.thresholding)
+                let parts = if self.text_parts > 1 { format!(" in {} parts", self.text_parts) } else { String::new() };
+                let memory = format!(", known text in {} bytes{parts}", self.text_memory);
+                let memory = if self.has_second() { memory } else { String::new() };
+                format!(", second {:?}{memory}, thresholding {}", self.second, self.thresholding)
             }
             #[cfg(feature = "baselines")]
             Detector::Provenance => format!(", thresholding {}", self.thresholding),
@@ -212,9 +207,14 @@ impl Options {
         format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}{marks}")
     }
 
-    /// Returns the memory that knowledge of hosts may take, in bytes; 0 for detectors without any.
-    pub(super) fn host_bytes(&self) -> usize {
-        if self.detector == Detector::Mwo && self.second.is_some() { self.host_memory } else { 0 }
+    /// Returns whether own words are compared.
+    pub(super) fn has_second(&self) -> bool {
+        self.detector == Detector::Mwo && self.second == SecondCheck::OwnWords
+    }
+
+    /// Returns the memory that knowledge of common text may take, in bytes; 0 for detectors without any.
+    pub(super) fn text_bytes(&self) -> usize {
+        if self.has_second() { self.text_memory } else { 0 }
     }
 
     /// Returns the score that a page must reach to be considered: the threshold, or a lower one.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Score, Sequence, TermOrder};
+use crate::model::{Difference, Score, Sequence, TermOrder};
 use crate::similarity::Record;
 
 /// A page as detectors see it.
@@ -17,10 +17,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// Returns the size in terms, for the cache: two order hashes or sentence words count as one term.
+    /// Returns the size in terms, for the cache: two words of the text count as one term.
     pub(super) fn size(&self) -> usize {
         let in_sentences: usize = self.order.sentences.iter().map(Vec::len).sum();
-        self.record.len() + (self.order.shingles.len() + in_sentences) / 2
+        self.record.len() + (self.order.text.words.len() + in_sentences) / 2
     }
 }
 
@@ -29,8 +29,10 @@ impl Page {
 pub struct Similarity {
     /// By the detector's measure.
     pub score: Score,
-    /// By its second check, if it has one and had something to compare.
+    /// By the detector's second check, if that gives a score.
     pub second: Option<Score>,
+    /// What either page says for itself and the other does not; `None` if only weights were compared.
+    pub difference: Option<Difference>,
 }
 
 /// A stored page that reaches the threshold.
@@ -40,8 +42,10 @@ pub struct Match {
     pub of: Sequence,
     /// Its similarity.
     pub score: Score,
-    /// Its similarity by the detector's second check, if it has one.
+    /// By the detector's second check, if that gives a score.
     pub second: Option<Score>,
+    /// What either page says for itself and the other does not; `None` if only weights were compared.
+    pub difference: Option<Difference>,
 }
 
 /// How many matches to find.

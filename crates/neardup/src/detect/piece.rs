@@ -64,6 +64,7 @@ impl<S: RecordSource> Piece<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn reply(&mut self, turn: &TurnInput, learnt: &Learnt) -> Result<Vec<Reply>, DetectError> {
+        self.search.file_records(learnt.stats.measure())?;
         let first = learnt.standings.pages.next();
         let before = turn.has_renewals().then(|| (self.log.withdrawn().clone(), self.log.renewals()));
         let withdrawn = self.log.withdraw(&turn.withdrawn, first);
@@ -159,13 +160,11 @@ impl<S: RecordSource> Piece<S> {
             let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
             self.numbers.push(decided.sequence);
             if verdict.is_unique() && learnt.is_comparable(&page) {
-                let measure = learnt.stats.measure();
-                self.search.insert(number, &page, &measure.filtered(&page), measure.text_bitmap(&page));
+                self.search.insert(number, &page, learnt.stats.measure());
                 self.search.records().insert(number, page, true);
             }
         }
-        self.search.file_records();
-        Ok(())
+        self.search.file_records(learnt.stats.measure())
     }
 
     /// Reports that the source has the records of all pages taken in: they may leave memory.

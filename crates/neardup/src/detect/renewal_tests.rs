@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::test_rows::{judged_pages, log_of};
 use super::test_streams::{Log, any_stream, committed_and_reopened, options, page_of, threshold};
 use super::*;
-use crate::model::{Detector, Judged, PageId, PageInput, Sequence, TermOrder, Verdict};
+use crate::model::{Detector, Judged, PageId, PageInput, RunningText, Sequence, TermOrder, Verdict};
 
 proptest! {
     #[test]
@@ -58,9 +58,9 @@ proptest! {
 fn list_and_articles() -> Vec<PageInput> {
     let of_words = |number: usize, own: &[u32]| {
         let words: Vec<(u32, u32)> = (0..99).chain(own.iter().copied()).map(|word| (word, 1)).collect();
-        let mut shingles: Vec<u32> = words.iter().map(|(word, _)| (word + 1).wrapping_mul(0x9E37_79B1)).collect();
-        shingles.sort_unstable();
-        PageInput { order: TermOrder { shingles, ..TermOrder::default() }, ..page_of(number, &words) }
+        let text = words.iter().map(|(word, _)| (word + 1).wrapping_mul(0x9E37_79B1)).collect();
+        let text = RunningText { words: text, name: Vec::new() };
+        PageInput { order: TermOrder { text, ..TermOrder::default() }, ..page_of(number, &words) }
     };
     let list = of_words(0, &[99, 200, 201, 202]);
     let article = PageInput { rank: 2, ..of_words(1, &[99]) };
@@ -95,7 +95,7 @@ fn a_page_of_higher_rank_takes_the_place_of_the_one_that_came_first() {
     // Audit, snapshot and restored log agree, and nothing is named that is no longer stored.
     let rows = log_of(&stream, &judged);
     let said: Vec<Verdict> = judged.iter().map(|judged| judged.verdict).collect();
-    let unchecked = Options { second: None, ..options.clone() };
+    let unchecked = Options { second: SecondCheck::None, ..options.clone() };
     assert_eq!(Audit::new(unchecked, judged_pages(&rows), &without_second(&said)).differences(), []);
     let mut snapshot = Vec::new();
     decider.save(&mut snapshot).unwrap();
@@ -116,7 +116,7 @@ fn a_page_of_higher_rank_takes_the_place_of_the_one_that_came_first() {
 fn without_second(verdicts: &[Verdict]) -> Vec<Verdict> {
     let without = |verdict: &Verdict| match *verdict {
         Verdict::NearDuplicate { of, score, detector, decided_by, .. } => {
-            Verdict::NearDuplicate { of, score, second: None, detector, decided_by }
+            Verdict::NearDuplicate { of, score, second: None, difference: None, detector, decided_by }
         }
         verdict => verdict,
     };

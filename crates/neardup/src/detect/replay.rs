@@ -9,11 +9,11 @@
 use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
-use super::detectors::SecondCheck;
+use super::detectors::OwnWords;
 use super::page_match::Page;
 use super::records::LoggedPage;
 use super::{Options, Within};
-use crate::model::{JudgedPage, Score, Sequence, Threshold};
+use crate::model::{Difference, JudgedPage, Score, Sequence};
 
 /// A detector as it was when a page of the log was decided.
 pub struct Replay {
@@ -27,10 +27,10 @@ pub struct Replay {
 pub struct ReplayedComparison {
     /// The first score.
     pub score: Score,
-    /// The first score that these pages need.
-    pub bar: Threshold,
-    /// The result of the second check, if there is one.
-    pub second: Option<SecondCheck>,
+    /// What the pages say for themselves, if the detector looks at that.
+    pub own_words: Option<OwnWords>,
+    /// What a verdict tells of it, if they match.
+    pub difference: Option<Difference>,
     /// Whether the first score is high enough.
     pub reaches: bool,
     /// Whether all checks pass.
@@ -81,11 +81,12 @@ impl Replay {
             return None;
         }
         let score = measure.first_score(probe, stored)?;
-        let second = measure.second_check(probe, stored, score);
-        let bar = measure.pair_bar(probe, stored, self.options.bar());
+        let own_words = measure.own_words(probe, stored);
+        let bar = self.options.bar();
         let reaches = score.0 >= bar.millionths().max(1);
-        let is_match = measure.compare(probe, stored, bar).is_some();
-        Some(ReplayedComparison { score, bar, second, reaches, is_match })
+        let matched = measure.compare(probe, stored, bar);
+        let difference = matched.and_then(|similarity| similarity.difference);
+        Some(ReplayedComparison { score, own_words, difference, reaches, is_match: matched.is_some() })
     }
 }
 
@@ -98,7 +99,9 @@ mod tests {
     use super::*;
     use crate::detect::test_rows::log_of;
     use crate::detect::{Decider, Mode};
-    use crate::model::{DecidedBy, Detector, Digest, FieldCounts, PageId, PageInput, TermCounts, TermOrder, Verdict};
+    use crate::model::{
+        DecidedBy, Detector, Digest, FieldCounts, PageId, PageInput, RunningText, TermCounts, TermOrder, Verdict,
+    };
 
     fn candidate(number: usize, words: &[u32], group: u32) -> PageInput {
         let mut counts = HashMap::<u32, u32>::new();
@@ -109,17 +112,14 @@ mod tests {
             term: format!("w{word}").into(),
             counts: FieldCounts([0, 0, 0, 0, 0, 0, 0, count]),
         };
-        let mut shingles: Vec<u32> =
-            words.windows(2).map(|pair| (pair[0] * 31 + pair[1]).wrapping_mul(0x9E37_79B1)).collect();
-        shingles.sort_unstable();
-        shingles.dedup();
+        let text = RunningText { words: words.iter().map(|word| word * 2).collect(), name: Vec::new() };
         PageInput {
             page: PageId::new("test", "", u32::try_from(number).unwrap()),
             group,
             body_digest: Digest::of(&number.to_le_bytes()),
             text_digest: None,
             terms: counts.into_iter().map(term).collect(),
-            order: TermOrder { shingles, ..TermOrder::default() },
+            order: TermOrder { text, ..TermOrder::default() },
             renews: None,
             rank: 0,
         }
@@ -150,10 +150,10 @@ mod tests {
                 let stored = (0..).map(Sequence).zip(&rows[..number.index()]).filter(|(_, row)| row.verdict.is_unique());
                 let matches = stored.filter_map(|(of, row)| {
                     let opinion = hindsight.compare(&page, &hindsight.page(&row.judged()))?;
-                    opinion.is_match.then_some((std::cmp::Reverse(opinion.score), of, opinion.second.and_then(|look| look.score)))
+                    opinion.is_match.then_some((std::cmp::Reverse(opinion.score), of, opinion.difference))
                 });
-                let expected = matches.min().map_or(Verdict::Unique, |(std::cmp::Reverse(score), of, second)| {
-                    Verdict::NearDuplicate { of, score, second, detector, decided_by: DecidedBy::Similarity }
+                let expected = matches.min_by_key(|(score, of, _)| (*score, *of)).map_or(Verdict::Unique, |(std::cmp::Reverse(score), of, difference)| {
+                    Verdict::NearDuplicate { of, score, second: None, difference, detector, decided_by: DecidedBy::Similarity }
                 });
                 prop_assert_eq!(probe.verdict, expected, "page {}", number);
                 hindsight.learn(number, &probe.judged());

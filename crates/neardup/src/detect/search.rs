@@ -1,33 +1,34 @@
 //! Queries to the index: for one page, or for several on all cores.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::decision_log::DecisionLog;
-use super::detectors::{OwnText, TextBitmap};
+use super::detectors::{Measure, PreparedText, RunKeys};
 use super::exact_duplicates::ExactDuplicates;
-use super::matching::{MatchCollector, MatchQuery, StoredPages};
+use super::matching::{MatchCollector, MatchQuery};
 use super::page_match::Match;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
-use super::text_bitmaps::TextBitmaps;
 use super::{DetectError, Mode};
-use crate::index::{Candidate, CandidateIndex, ProbeCounters, Scratch};
-use crate::model::{Score, Sequence, TermId, Threshold};
+use crate::index::{Candidate, CandidateIndex, ProbeCounters, RunIndex, Scratch};
+use crate::model::{Score, Sequence, Threshold};
 
-/// One part in so many of the memory of a search is for bitmaps.
-const BITMAPS_SHARE: usize = 4;
 /// With fewer records, a query takes less time than waking another core.
 const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 
 /// The stored records, ready for queries.
 pub(super) struct Search<S> {
     index: Box<dyn CandidateIndex>,
+    /// Pages that are found by runs of words instead.
+    runs: RunIndex,
+    /// Common runs of the detector that have left `runs`.
+    unfiled: usize,
     copies: ExactDuplicates,
     records: Mutex<Records<S>>,
-    bitmaps: TextBitmaps,
     /// One for each thread.
     scratches: Vec<Scratch>,
     /// Lent to queries that share the index.
@@ -52,8 +53,8 @@ const MOST_SINCE: usize = if cfg!(test) { 6 } else { 2_000 };
 pub(super) struct SearchResult {
     collector: MatchCollector,
     counters: ProbeCounters,
-    /// [`Measure::own_text`](super::detectors::Measure::own_text) of the page, once another is compared with it.
-    own_text: OnceLock<OwnText>,
+    /// [`Measure::prepare`] of the page, once another is compared with it.
+    prepared: OnceLock<PreparedText>,
     /// Records that the index held at the last query.
     seen: Option<usize>,
 }
@@ -62,9 +63,9 @@ impl<S: RecordSource> Search<S> {
     pub(super) fn new(index: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
-        let (copies, bitmaps) = (ExactDuplicates::default(), TextBitmaps::default());
+        let (copies, runs) = (ExactDuplicates::default(), RunIndex::default());
         let (records, spare_scratches) = (Mutex::new(records), Mutex::default());
-        Self { index, copies, records, bitmaps, scratches, spare_scratches, probes: 0, counters }
+        Self { index, runs, unfiled: 0, copies, records, scratches, spare_scratches, probes: 0, counters }
     }
 
     pub(super) fn index(&self) -> &dyn CandidateIndex {
@@ -75,17 +76,18 @@ impl<S: RecordSource> Search<S> {
         self.records.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a stored page; the index gets `filtered`.
-    pub(super) fn insert(
-        &mut self,
-        sequence: Sequence,
-        page: &Page,
-        filtered: &[(TermId, u32)],
-        bitmap: Option<TextBitmap<'_>>,
-    ) {
-        self.index.insert(sequence, filtered);
-        self.bitmaps.insert(sequence, bitmap);
+    /// Adds a stored page.
+    pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, measure: &dyn Measure) {
+        match measure.filed_under(page) {
+            Some(RunKeys(runs)) => self.runs.insert(sequence, &runs),
+            None => self.index.insert(sequence, &measure.filtered(page)),
+        }
         self.copies.insert(&page.record, sequence);
+    }
+
+    /// Returns the number of stored pages that others are compared with.
+    pub(super) fn len(&self) -> usize {
+        self.index.len() + self.runs.len()
     }
 
     /// Returns whether a stored record most likely holds the same terms: then searching ahead does not pay.
@@ -95,32 +97,46 @@ impl<S: RecordSource> Search<S> {
 
     /// Returns the memory of lists, sketches and hashes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.index.bytes() + self.copies.bytes() + self.bitmaps.bytes()
+        self.index.bytes() + self.runs.bytes() + self.copies.bytes()
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.copies.save(out)?;
+        self.runs.save(out)?;
         self.index.save(out)
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.copies = ExactDuplicates::load(input)?;
-        self.bitmaps.clear();
+        (self.runs, self.unfiled) = (RunIndex::load(input)?, 0);
         self.index.load(input)
     }
 
     pub(super) fn set_memory_limit(&mut self, bytes: usize) {
-        let for_bitmaps = bytes / BITMAPS_SHARE;
-        self.bitmaps.set_memory_limit(for_bitmaps);
-        self.index.set_memory_limit(bytes - for_bitmaps);
+        self.index.set_memory_limit(bytes);
     }
 
     pub(super) fn set_threads(&mut self, threads: usize) {
         self.scratches.resize_with(threads.max(1), Scratch::default);
     }
 
-    pub(super) fn file_records(&mut self) {
+    /// Files the records stored since the last update, and those again that were filed under runs which are common by now.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub(super) fn file_records(&mut self, measure: &dyn Measure) -> Result<(), DetectError> {
         self.index.file_records();
+        let newly = measure.newly_common();
+        let common = newly.get(self.unfiled..).unwrap_or_default();
+        self.unfiled = newly.len();
+        let pages: BTreeSet<Sequence> = common.iter().flat_map(|run| self.runs.remove(*run)).collect();
+        for page in pages {
+            let stored = super::records::get(&self.records, page)?;
+            if let Some(RunKeys(runs)) = measure.filed_under(&stored) {
+                self.runs.add(page, &runs);
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether a search may be made in two parts.
@@ -146,15 +162,15 @@ impl<S: RecordSource> Search<S> {
         if threads < 2 {
             return Ok(None);
         }
-        let (index, next) = (&*self.index, AtomicUsize::new(0));
-        let stored = StoredPages { records: &self.records, bitmaps: &self.bitmaps };
+        let (indexes, next) = ((&*self.index, &self.runs), AtomicUsize::new(0));
+        let records = &self.records;
         let work = |scratch: &mut Scratch| {
             let mut results = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(page) = pages.get(number) else { return results };
-                let mut result = SearchResult::new(query, page.page);
-                let extended = result.extend(index, stored, scratch, query, *page, log);
+                let mut result = SearchResult::new(query);
+                let extended = result.extend(indexes, records, scratch, query, *page, log);
                 results.push((number, extended.map(|()| result)));
             }
         };
@@ -184,16 +200,11 @@ impl<S: RecordSource> Search<S> {
         log: &DecisionLog,
         early: Option<SearchResult>,
     ) -> Result<Vec<Match>, DetectError> {
-        let mut result = early.unwrap_or_else(|| SearchResult::new(query, page.page));
+        let mut result = early.unwrap_or_else(|| SearchResult::new(query));
         if let Some(copied) = self.find_copy(query, page, log)? {
             result = copied;
         }
-        // Not `stored`: the scratch is lent, too.
-        let stored = StoredPages { records: &self.records, bitmaps: &self.bitmaps };
-        result.extend(&*self.index, stored, &mut self.scratches[0], query, page, log)?;
-        for (page, bitmap) in result.collector.take_bitmaps() {
-            self.bitmaps.insert(page, Some(bitmap));
-        }
+        result.extend((&*self.index, &self.runs), &self.records, &mut self.scratches[0], query, page, log)?;
         self.probes += 1;
         self.counters.add(result.counters);
         self.counters.verifications += result.collector.verifications;
@@ -221,8 +232,8 @@ impl<S: RecordSource> Search<S> {
     ) -> Result<SearchResult, DetectError> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
-        let mut result = SearchResult::new(query, page.page);
-        result.extend(&*self.index, self.stored(), &mut scratch, query, page, log)?;
+        let mut result = SearchResult::new(query);
+        result.extend((&*self.index, &self.runs), &self.records, &mut scratch, query, page, log)?;
         spare().push(scratch);
         Ok(result)
     }
@@ -243,10 +254,6 @@ impl<S: RecordSource> Search<S> {
 }
 
 impl<S: RecordSource> Search<S> {
-    fn stored(&self) -> StoredPages<'_, S> {
-        StoredPages { records: &self.records, bitmaps: &self.bitmaps }
-    }
-
     /// With [`Mode::Any`], returns the match with a stored record of the same terms.
     fn find_copy(
         &self,
@@ -260,58 +267,61 @@ impl<S: RecordSource> Search<S> {
             .filter(|id| log.is_compared(*id, page.group))
             .filter(|_| query.mode == Mode::Any);
         let Some(id) = copy else { return Ok(None) };
-        let mut result = SearchResult::new(query, page.page);
+        let mut result = SearchResult::new(query);
         let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
-        let _ = result.collector.compare(query, page.page, candidate, self.stored(), &result.own_text)?;
+        let prepared = result.prepared.get_or_init(|| query.measure.prepare(page.page));
+        let _ = result.collector.compare(query, page.page, candidate, &self.records, prepared)?;
         Ok(result.collector.is_complete(query).then_some(result))
     }
 }
 
 impl SearchResult {
-    fn new(query: &MatchQuery<'_>, page: &Page) -> Self {
-        Self {
-            collector: query.collector(page),
-            counters: ProbeCounters::default(),
-            own_text: OnceLock::new(),
-            seen: None,
-        }
+    fn new(query: &MatchQuery<'_>) -> Self {
+        let (collector, counters) = (query.collector(), ProbeCounters::default());
+        Self { collector, counters, prepared: OnceLock::new(), seen: None }
     }
 
-    /// Adds the matches among records that the index did not hold before.
+    /// Adds the matches among records that the indexes did not hold before.
     fn extend<S: RecordSource>(
         &mut self,
-        index: &dyn CandidateIndex,
-        stored: StoredPages<'_, S>,
+        (index, runs): (&dyn CandidateIndex, &RunIndex),
+        records: &Mutex<Records<S>>,
         scratch: &mut Scratch,
         query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<(), DetectError> {
         let mut seen = self.seen.replace(index.len());
-        if self.collector.is_complete(query) || seen == self.seen {
+        if self.collector.is_complete(query) || (seen == self.seen && runs.is_empty()) {
             return Ok(());
         }
         if seen.is_some_and(|seen| index.len() - seen > MOST_SINCE) {
-            self.collector = query.collector(page.page);
+            self.collector = query.collector();
             seen = None;
         }
         let measure = query.measure;
+        let prepared = self.prepared.get_or_init(|| measure.prepare(page.page));
+        if let Some(RunKeys(keys)) = measure.looked_up_under(page.page, prepared) {
+            let (found, read) = runs.find(&keys);
+            self.counters.postings += read;
+            self.counters.candidates += found.len() as u64;
+            for id in found.into_iter().filter(|id| log.is_compared(*id, page.group)) {
+                let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
+                self.counters.mezzanine += 1;
+                if self.collector.compare(query, page.page, candidate, records, prepared)?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
         let (bar, terms) = (measure.lower_bound(self.collector.bar()), measure.filtered(page.page));
         let mut failed = None;
-        let (collector, own_text) = (&mut self.collector, &self.own_text);
-        let sieve = |pages: &[Sequence], kept: &mut Vec<bool>| {
-            let own_text = own_text.get_or_init(|| measure.own_text(page.page));
-            stored.bitmaps.touch(pages);
-            kept.extend(pages.iter().map(|&other| {
-                let bitmap = stored.bitmaps.get(other);
-                bitmap.is_none_or(|bitmap| !measure.shares_too_little(page.page, own_text, &bitmap))
-            }));
-        };
+        let collector = &mut self.collector;
         let mut visit = |candidate: Candidate| {
             if !log.is_compared(candidate.id, page.group) {
                 return ControlFlow::Continue(measure.lower_bound(collector.bar()));
             }
-            let compared = collector.compare(query, page.page, candidate, stored, own_text).unwrap_or_else(|error| {
+            let compared = collector.compare(query, page.page, candidate, records, prepared).unwrap_or_else(|error| {
                 failed = Some(error);
                 ControlFlow::Break(())
             });
@@ -321,7 +331,7 @@ impl SearchResult {
             }
         };
         self.counters.add(match seen {
-            None => index.probe_sieved(scratch, &terms, bar, &sieve, &mut visit),
+            None => index.probe(scratch, &terms, bar, &mut visit),
             Some(from) => index.probe_since(scratch, from, &terms, bar, &mut visit),
         });
         failed.map_or(Ok(()), Err)

@@ -199,18 +199,19 @@ impl<'a> TurnSettling<'a> {
             // Of equal scores the first page stays, and those of the pieces come before the turn.
             let score = best.map_or(0, |best| best.score.0 + 1);
             let Some(score) = Threshold::from_millionths(score) else { break };
-            let bar = stats.measure().pair_bar(page, other, options.bar()).max(score);
+            let bar = options.bar().max(score);
             if *other_group == group
                 && let Some(found) = stats.measure().compare(page, other, bar)
                 && let Ok(of) = self.number(place)
             {
-                best = Some(Match { of, score: found.score, second: found.second });
+                best = Some(Match { of, score: found.score, second: found.second, difference: found.difference });
             }
         }
         best.map_or(Verdict::Unique, |found| Verdict::NearDuplicate {
             of: found.of,
             score: found.score,
             second: found.second,
+            difference: found.difference,
             detector: options.detector,
             decided_by: DecidedBy::Similarity,
         })

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::test_rows::{LogRow, log_of};
 use super::*;
 use crate::model::{
-    Digest, Field, FieldCounts, Judged, PageId, PageInput, PageTerms, Sequence, Term, TermCounts, TermOrder, Threshold,
-    Verdict,
+    Digest, Field, FieldCounts, Judged, PageId, PageInput, PageTerms, RunningText, Sequence, Term, TermCounts,
+    TermOrder, Threshold, Verdict,
 };
 
 pub(super) const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
@@ -88,7 +88,7 @@ pub(super) fn any_stream() -> impl Strategy<Value = Vec<PageInput>> {
 }
 
 /// Pages of a few hosts: a template, some words of a stock, perhaps a post that other pages print too, and words of
-/// their own. One run in two counts as one with a number.
+/// their own. One word in two counts as one with a digit.
 pub(super) fn pages_of_templates() -> impl Strategy<Value = Vec<PageInput>> {
     let stock = prop::collection::vec(0..12u32, 0..4);
     let own = (0..6u32, prop_oneof![3 => Just(1u32), 1 => 2..80u32]);
@@ -99,14 +99,12 @@ pub(super) fn pages_of_templates() -> impl Strategy<Value = Vec<PageInput>> {
             pages.into_iter().enumerate().map(|(number, (group, template, stock, post, (own, length)))| {
                 let post = post.into_iter().flat_map(|post| (0..40).map(move |word| 500 + 50 * post + word));
                 let words: Vec<u32> = (0..30).map(|word| template * 100 + word).chain(stock).chain(post).collect();
-                let own = (0..length).map(|word| 1000 + 100 * own + word);
+                let (own_name, own) = (own, (0..length).map(|word| 1000 + 100 * own + word));
                 let counted: Vec<(u32, u32)> =
                     words.iter().map(|&word| (word, 1)).chain(own.clone().map(|word| (word, 2))).collect();
-                let runs = words.iter().copied().chain(own).flat_map(|word| [word * 7919, word * 104_729 + 1]);
-                let mut shingles: Vec<u32> = runs.map(|run| run.wrapping_mul(0x9E37_79B1)).collect();
-                shingles.sort_unstable();
-                shingles.dedup();
-                let order = TermOrder { shingles, ..TermOrder::default() };
+                let name = vec![own_name];
+                let words = words.iter().copied().chain(own).map(|word| word.wrapping_mul(0x9E37_79B1)).collect();
+                let order = TermOrder { text: RunningText { words, name }, ..TermOrder::default() };
                 PageInput { group, order, ..page_of(number, &counted) }
             });
         candidates.collect()

@@ -14,7 +14,7 @@ use crate::model::{DecidedBy, Detector, Judged, Score, Sequence, Verdict};
 fn other_verdicts(verdict: Verdict) -> Vec<Verdict> {
     let near = |of, score| {
         let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
-        Verdict::NearDuplicate { of, score, second: None, detector, decided_by }
+        Verdict::NearDuplicate { of, score, second: None, difference: None, detector, decided_by }
     };
     match verdict {
         Verdict::Unique => vec![near(Sequence(0), Score(999_999))],

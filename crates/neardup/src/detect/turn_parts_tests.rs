@@ -23,7 +23,7 @@ fn named(stream: Vec<PageInput>, hosts: u32) -> Vec<PageInput> {
 fn in_parts(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<TurnAnswer> {
     let learnt = || Learnt::new(options.clone()).unwrap();
     let mut workers: Vec<_> = (0..3).map(|_| (Piece::new(&learnt(), InMemory), learnt())).collect();
-    let part_of = |page: &PageInput| page.group as usize % usize::from(options.host_parts);
+    let part_of = |page: &PageInput| page.group as usize % usize::from(options.text_parts);
     let (mut next, mut answers, mut rest) = (Sequence(0), Vec::new(), stream);
     for size in turns.iter().cycle() {
         if rest.is_empty() {
@@ -31,7 +31,7 @@ fn in_parts(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<Tur
         }
         let (turn, after) = rest.split_at((*size).min(rest.len()));
         rest = after;
-        let parts: Vec<SettledPart> = (0..usize::from(options.host_parts))
+        let parts: Vec<SettledPart> = (0..usize::from(options.text_parts))
             .map(|part| {
                 let (piece, learnt) = &mut workers[WORKERS[part]];
                 let own = (0..).zip(turn).filter(|(_, page)| part_of(page) == part);
@@ -61,8 +61,8 @@ fn in_parts(options: &Options, stream: &[PageInput], turns: &[usize]) -> Vec<Tur
     answers
 }
 
-fn within_hosts(options: Options, host_parts: u16) -> Options {
-    Options { within: Within::Host, mode: Mode::Best, host_parts, ..options }
+fn within_hosts(options: Options, text_parts: u16) -> Options {
+    Options { within: Within::Host, mode: Mode::Best, text_parts, ..options }
 }
 
 proptest! {
@@ -92,10 +92,10 @@ proptest! {
         pages in pages_of_templates(),
         hosts in 1u32..4,
         parts in 1u16..6,
-        host_memory in prop::sample::select(vec![20_000, 100_000, usize::MAX]),
+        text_memory in prop::sample::select(vec![20_000, 100_000, usize::MAX]),
         turns in turns(),
     ) {
-        let options = within_hosts(Options { min_terms: 1, host_memory, ..Options::of(Detector::Mwo) }, parts);
+        let options = within_hosts(Options { min_terms: 1, text_memory, ..Options::of(Detector::Mwo) }, parts);
         let stream = named(pages, hosts);
         prop_assert_eq!(in_parts(&options, &stream, &turns), by_one(&options, &stream, &turns, &[]));
     }

@@ -20,7 +20,10 @@ fn a_tie_at_exactly_the_threshold_is_a_near_duplicate_and_one_unit_less_is_not()
             if is_match {
                 let score = Score(shared * 1000);
                 let (of, detector, decided_by) = (Sequence(0), Detector::Mwo, DecidedBy::Similarity);
-                assert_eq!(verdicts[1], Verdict::NearDuplicate { of, score, second: None, detector, decided_by });
+                assert_eq!(
+                    verdicts[1],
+                    Verdict::NearDuplicate { of, score, second: None, difference: None, detector, decided_by }
+                );
             }
         }
     }
@@ -33,7 +36,14 @@ fn a_near_duplicate_names_the_best_stored_page_the_first_of_equals_and_never_a_d
     let said = verdicts(options(700_000, 1), &pages);
     let near = |of, score| {
         let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
-        Verdict::NearDuplicate { of: Sequence(of), score: Score(score), second: None, detector, decided_by }
+        Verdict::NearDuplicate {
+            of: Sequence(of),
+            score: Score(score),
+            second: None,
+            difference: None,
+            detector,
+            decided_by,
+        }
     };
     // Page 3 is most similar to page 2, at 0.9, but page 2 is not stored.
     assert_eq!(said, [Verdict::Unique, Verdict::Unique, near(1, 900_000), near(0, 800_000)]);
@@ -50,6 +60,7 @@ fn a_copy_of_a_near_duplicate_inherits_its_verdict() {
         of: Sequence(0),
         score: Score(800_000),
         second: None,
+        difference: None,
         detector: Detector::Mwo,
         decided_by,
     };

@@ -19,6 +19,7 @@
 
 mod inverted;
 mod prefix_filter;
+mod run_index;
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -29,6 +30,7 @@ use crate::model::{Score, Sequence, TermId, Threshold};
 
 pub use inverted::InvertedIndex;
 pub use prefix_filter::PrefixFilter;
+pub use run_index::RunIndex;
 
 /// Selects the index that finds candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

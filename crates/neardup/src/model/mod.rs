@@ -4,10 +4,10 @@
 
 pub mod arrays;
 mod ids;
-mod packed_hashes;
 mod page_input;
 mod page_terms;
 mod provenance;
+mod running_text;
 mod terms;
 mod verdict;
 mod weights;
@@ -16,6 +16,7 @@ pub use ids::{Digest, PageId, Sequence, TermId};
 pub use page_input::{Judged, JudgedPage, PageInput};
 pub use page_terms::PageTerms;
 pub use provenance::{Markup, Provenance, Source};
+pub use running_text::{RUN, RunningText};
 pub use terms::{Term, TermCounts, TermOrder, WantedOrder};
-pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
+pub use verdict::{DecidedBy, Detector, Difference, Score, Threshold, ThresholdError, Verdict};
 pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FieldCounts, packed_hashes};
+use super::{FieldCounts, RunningText};
 
 /// The text of a term: up to 24 bytes are stored in the value itself.
 pub type Term = compact_str::CompactString;
@@ -19,15 +19,8 @@ pub struct TermCounts {
 /// The order of a page's terms, which a bag of terms lacks. Parts that no detector needs are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermOrder {
-    /// Hashes of runs of words of the visible text, ascending, each once; of a long page a sample: those that begin
-    /// with [`shingle_level`](Self::shingle_level) zero bits.
-    #[serde(with = "packed_hashes")]
-    pub shingles: Vec<u32>,
-    /// Places of those [`shingles`](Self::shingles) that hold a word of the page's name (its first heading, and the
-    /// first part of its title), ascending. Empty on pages with many of them, and on long pages.
-    pub names: Vec<u16>,
-    /// The sampling level: one in 2^level shingles is kept, the same ones on every page.
-    pub shingle_level: u8,
+    /// The words of the visible text, in order.
+    pub text: RunningText,
     /// Number of sentences of the visible text.
     pub sentence_count: u32,
     /// The terms of each sentence, in order. A tokenized page names a term by its position among the page's terms, a
@@ -42,6 +35,6 @@ pub struct WantedOrder {
     pub sentence_count: bool,
     /// [`TermOrder::sentences`].
     pub sentences: bool,
-    /// [`TermOrder::shingles`] and [`TermOrder::names`].
-    pub shingles: bool,
+    /// [`TermOrder::text`].
+    pub text: bool,
 }

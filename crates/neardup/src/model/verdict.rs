@@ -157,6 +157,17 @@ impl DecidedBy {
     }
 }
 
+/// What two near-duplicates say for themselves that the other does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Own words of the page that the kept page lacks.
+    pub adds: u32,
+    /// Own words of the kept page that the page lacks.
+    pub lacks: u32,
+    /// Whether the page has a subject of its own nevertheless: another name, and words under it.
+    pub is_other_subject: bool,
+}
+
 /// The decision about a page.
 ///
 /// `of` is always a *stored* page, never another duplicate: one of this crawl, or [one that an earlier crawl
@@ -171,8 +182,10 @@ pub enum Verdict {
         of: Sequence,
         /// The similarity of the two.
         score: Score,
-        /// The similarity by the detector's second check, if it has one and had something to compare.
+        /// The similarity by the detector's second check, if that gives a score.
         second: Option<Score>,
+        /// What either page says for itself and the other does not; `None` if only weights were compared.
+        difference: Option<Difference>,
         /// The detector that compared them.
         detector: Detector,
         /// By similarity, or inherited from a near-duplicate of which this is an exact copy.
@@ -201,8 +214,8 @@ impl Verdict {
     pub fn renumbered(self, number: impl Fn(Sequence) -> Sequence) -> Self {
         match self {
             Verdict::Unique => Verdict::Unique,
-            Verdict::NearDuplicate { of, score, second, detector, decided_by } => {
-                Verdict::NearDuplicate { of: number(of), score, second, detector, decided_by }
+            Verdict::NearDuplicate { of, score, second, difference, detector, decided_by } => {
+                Verdict::NearDuplicate { of: number(of), score, second, difference, detector, decided_by }
             }
             Verdict::ExactDuplicate { of, decided_by } => Verdict::ExactDuplicate { of: number(of), decided_by },
         }

@@ -293,13 +293,13 @@ pub struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Returns the field of the part at this position.
+    /// Returns the field of the part at this position, and whether it is about the site rather than the page.
     #[inline]
-    pub fn at(&mut self, position: usize) -> Field {
+    pub fn at(&mut self, position: usize) -> (Field, bool) {
         while self.parts.get(self.at + 1).is_some_and(|next| next.start <= position) {
             self.at += 1;
         }
-        self.parts.get(self.at).map_or(Field::Body, |part| part.field)
+        self.parts.get(self.at).map_or((Field::Body, false), |part| (part.field, part.aside))
     }
 }
 

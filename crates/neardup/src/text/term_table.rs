@@ -8,8 +8,8 @@ use super::WordCache;
 use super::fielded_text::FieldedText;
 use super::folding;
 use super::page_counts::{CountsByNumber, NumberedTerms, PageCounts};
+use super::running_text::TermSequence;
 use super::sentences::Sentences;
-use super::shingles::{Shingles, TermSequence};
 use super::short_word_cache::ShortWord;
 use super::stem::TermRules;
 use super::tokens;
@@ -64,17 +64,17 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
 
     /// Counts every word of `text` in `field`.
     pub fn count(&mut self, field: Field, text: &str) {
-        self.count_each(&folding::folded(text), |_| field);
+        self.count_each(&folding::folded(text), |_| (field, false));
     }
 
-    /// Counts every word in the field of its position.
-    fn count_each(&mut self, text: &str, mut field: impl FnMut(usize) -> Field) {
+    /// Counts every word in the field of its position; that also tells whether the word is about the site.
+    fn count_each(&mut self, text: &str, mut field: impl FnMut(usize) -> (Field, bool)) {
         let cache = self.cache;
         if matches!(cache, WordCache::Plain | WordCache::None) {
             let word = |start, end| {
                 let term = self.kept.uncached(&text[start..end], &self.language, &mut self.terms);
-                let field = field(start);
-                self.add(term, field);
+                let (field, is_aside) = field(start);
+                self.add(term, field, is_aside);
                 self.place(term, field, start, end);
             };
             return match cache {
@@ -95,7 +95,7 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
         self.count_batch(&batch[..length], text, &mut field);
     }
 
-    fn count_batch(&mut self, batch: &[Word], text: &str, field: &mut impl FnMut(usize) -> Field) {
+    fn count_batch(&mut self, batch: &[Word], text: &str, field: &mut impl FnMut(usize) -> (Field, bool)) {
         self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
         for &Word { short, start, end } in batch {
             let word = &text[start..end];
@@ -104,17 +104,17 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
                 Some(short) => kept.short(short, word, language, terms),
                 None => kept.long(word, language, terms),
             };
-            let field = field(start);
-            self.add(term, field);
+            let (field, is_aside) = field(start);
+            self.add(term, field, is_aside);
             self.place(term, field, start, end);
         }
     }
 
     #[inline]
-    fn add(&mut self, term: u32, field: Field) {
+    fn add(&mut self, term: u32, field: Field, is_aside: bool) {
         self.terms.add(term, field);
         if let Some(sequence) = &mut self.sequence {
-            sequence.add(term, field);
+            sequence.add(term, field, is_aside);
         }
     }
 
@@ -148,15 +148,14 @@ impl<'t> TermTable<'_, 't> {
         observer: Option<&'t mut WordObserver<'t>>,
     ) -> TermOrder {
         self.sentences = Sentences::new(text, wanted);
-        self.sequence = wanted.shingles.then(TermSequence::default);
-        self.names = if wanted.shingles { text.names() } else { Default::default() };
+        self.sequence = wanted.text.then(TermSequence::default);
+        self.names = if wanted.text { text.names() } else { Default::default() };
         self.observer = observer;
         self.count_all(text);
         self.observer = None;
         let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
         if let Some(sequence) = self.sequence.take() {
-            let Shingles { hashes, level, names } = sequence.shingles(&self.terms);
-            (order.shingles, order.shingle_level, order.names) = (hashes, level, names);
+            order.text = sequence.finish(&self.terms);
         }
         self.names = Default::default();
         order

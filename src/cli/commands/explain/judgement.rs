@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::cli::errors::{CliError, opening_error};
-use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheckBasis, Withdrawals};
-use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId, shown_url};
+use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheck, Withdrawals};
+use crate::model::{Detector, Digest, PageRow, Sequence, UrlId, shown_url};
 use crate::store::StoreReader;
 
 /// Candidates shown.
@@ -24,9 +24,8 @@ pub(super) struct Judgement {
     /// Pages with fewer terms are compared by bytes only.
     pub min_terms: usize,
     pub threshold: f64,
-    /// The threshold of the second check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold2: Option<f64>,
+    /// Whether own words were compared, too.
+    pub second_check: bool,
     /// The first earlier page with the same bytes, and with the same text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_bytes: Option<String>,
@@ -67,40 +66,39 @@ pub(super) struct ReplayedCandidate {
     pub is_named: bool,
 }
 
-/// The result of the second check.
+/// The result of the second check: what either page says for itself.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct SecondCheckResult {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub second_score: Option<f64>,
-    /// The value needed to pass.
-    pub asked: f64,
+    /// Own words of the page, and those of them that the stored page lacks.
+    pub own_words: usize,
+    pub adds_words: usize,
+    /// Own words of the stored page, and those of them that the page lacks.
+    pub kept_own_words: usize,
+    pub lacks_words: usize,
+    /// Why they are the same, or not.
     pub basis: &'static str,
     pub second_is_met: bool,
 }
 
 impl SecondCheckResult {
     pub fn of(opinion: &ReplayedComparison) -> Option<Self> {
-        let look = opinion.second?;
+        let own = opinion.own_words?;
+        let basis = match own {
+            _ if own.is_other_subject() => "each uses a word again and again that the other never uses",
+            _ if own.has_nothing_own() && !own.has_same_name => {
+                "they share next to nothing of their own, and have other names"
+            }
+            _ if own.has_nothing_own() => "they share next to nothing of their own, and have the same name",
+            _ if own.is_met() => "each says nearly all that the other says for itself",
+            _ => "one says for itself what the other does not",
+        };
         Some(Self {
-            second_score: look.score.map(Score::as_f64),
-            asked: look.required.as_f64(),
-            basis: match look.basis {
-                SecondCheckBasis::Text => "text without template",
-                SecondCheckBasis::LittleText => "all text: hardly any of it is no template",
-                SecondCheckBasis::RepeatedText => {
-                    "text without the template of most pages: the page has no other of its own"
-                }
-                SecondCheckBasis::OtherName => {
-                    "text without template and names: the page has nothing of its own but its name"
-                }
-                SecondCheckBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
-                SecondCheckBasis::TwoYoungHosts => {
-                    "text of the shorter page: too few pages of both hosts were known to tell their template"
-                }
-                SecondCheckBasis::NewText => "text of the later page: too much of it is new",
-                SecondCheckBasis::WeightsAlone => "weights alone: there is no running text",
-            },
-            second_is_met: look.is_met(opinion.score),
+            own_words: own.own,
+            adds_words: own.adds,
+            kept_own_words: own.stored_own,
+            lacks_words: own.lacks,
+            basis,
+            second_is_met: own.is_met(),
         })
     }
 }
@@ -188,7 +186,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
         weight: probe.record.total(),
         min_terms: options.min_terms,
         threshold: options.threshold.into(),
-        threshold2: options.second.filter(|_| options.detector == Detector::Mwo).map(Threshold::into),
+        second_check: options.detector == Detector::Mwo && options.second == SecondCheck::OwnWords,
         same_bytes: first_body.map(name).transpose()?,
         same_text: first_text.map(name).transpose()?,
         is_compared: is_long_enough && !is_copy,

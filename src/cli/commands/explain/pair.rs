@@ -77,7 +77,7 @@ pub(super) fn pair(
     Ok(PagePair {
         score: table.score(),
         shared: table.shared.len(),
-        threshold: opinion.as_ref().map_or(options.threshold, |opinion| opinion.bar).into(),
+        threshold: options.threshold.into(),
         detector: options.detector.name(),
         second: opinion.as_ref().and_then(SecondCheckResult::of),
         pages,

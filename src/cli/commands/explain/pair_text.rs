@@ -61,9 +61,10 @@ impl PagePair {
             let _ = writeln!(text, "  the crawl used another detector, {}", self.detector);
         }
         if let Some(second) = &self.second {
-            let (own, asked) = columns(second);
             let met = if second.second_is_met { "met" } else { "not met" };
-            let _ = writeln!(text, "  second check, {}: {own} where {asked} is needed: {met}", second.basis);
+            let (adds, lacks) = columns(second);
+            let _ = writeln!(text, "  second check: B adds {adds} words of its own, lacks {lacks} of A's: {met}");
+            let _ = writeln!(text, "    {}", second.basis);
         }
         text
     }

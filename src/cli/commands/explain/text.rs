@@ -22,7 +22,7 @@ fn before(earlier: &EarlierVerdict) -> String {
         None => "stored first".to_owned(),
     };
     match earlier.reason {
-        None => format!("{first}, when too few pages of the host were known"),
+        None => format!("{first}, when too little was known"),
         Some(Revision::BetterPlace) => {
             format!("{first}; this page is a better place for the same text and took its place")
         }
@@ -203,13 +203,18 @@ fn quoted(text: &str) -> String {
 }
 
 fn score(line: &PageLine) -> String {
-    let second = line.second_score.map_or(String::new(), |second| format!(", running text {second}"));
+    let words = match (line.adds_words, line.lacks_words) {
+        (Some(adds), Some(lacks)) => {
+            format!(", adds {} to it, lacks {}", counted(adds.into(), "word", "words"), thousands(lacks.into()))
+        }
+        _ => line.second_score.map_or(String::new(), |second| format!(", second check {second}")),
+    };
     let how = match line.decided_by.as_deref() {
         Some("body-digest") => "; found for another page with the same bytes",
         Some("text-digest") => "; found for another page with the same text",
         _ => "",
     };
-    line.score.map_or(String::new(), |score| format!(" (similarity {score}{second}{how})"))
+    line.score.map_or(String::new(), |score| format!(" (similarity {score}{words}{how})"))
 }
 
 impl RobotsView {
@@ -278,9 +283,9 @@ impl Judgement {
 
     fn stages(&self) -> String {
         let stages = &self.stages;
-        let second = match self.threshold2 {
-            Some(_) => format!(", {} also by running text", thousands(stages.matching)),
-            None => String::new(),
+        let second = match self.second_check {
+            true => format!(", {} also by their own words", thousands(stages.matching)),
+            false => String::new(),
         };
         format!(
             "of {} stored before, {} share a term, {} reach {} by {}{second}",
@@ -300,7 +305,7 @@ impl Judgement {
             "\nThe most similar pages stored before{}\n",
             if self.is_compared { "" } else { " (not compared: it is a copy)" }
         );
-        let _ = writeln!(text, "     score     text      needed    page");
+        let _ = writeln!(text, "     score     adds         lacks        page");
         for ReplayedCandidate { url, score, second, reaches, is_match, is_named } in &self.candidates {
             let mark = match (is_named, is_match) {
                 (true, _) => '=',
@@ -309,24 +314,25 @@ impl Judgement {
             };
             // The second check applies only if the first is passed.
             let second = second.filter(|_| *reaches);
-            let (own, asked) = second.map_or(("-".to_owned(), "-".to_owned()), |second| columns(&second));
-            let _ = writeln!(text, "  {mark}  {score:<8}  {own:<8}  {asked:<8}  {}", terminal_safe(url));
+            let (adds, lacks) = second.map_or(("-".to_owned(), "-".to_owned()), |second| columns(&second));
+            let _ = writeln!(text, "  {mark}  {score:<8}  {adds:<11}  {lacks:<11}  {}", terminal_safe(url));
         }
         if self.candidates.iter().any(|page| page.is_named || page.is_match) {
             text += "  = the page that the verdict names, + another match\n";
         }
-        let asked = self.candidates.iter().filter(|page| page.reaches);
-        let mut notes: Vec<&str> = asked.filter_map(|page| page.second).map(|second| second.basis).collect();
-        notes.retain(|note| *note != "text without template");
-        notes.sort_unstable();
-        notes.dedup();
-        notes.iter().for_each(|note| text += &format!("  ! for some, the second check used {note}\n"));
+        let named = self.candidates.iter().find(|page| page.is_named).and_then(|page| page.second);
+        let closest = self.candidates.iter().filter(|page| page.reaches).find_map(|page| page.second);
+        if let Some(second) = named.or(closest) {
+            let of = if named.is_some() { "the page and that one" } else { "the page and the first of these" };
+            text += &format!("  {of}: {}\n", second.basis);
+        }
         text
     }
 }
 
 pub(super) fn columns(second: &SecondCheckResult) -> (String, String) {
-    (second.second_score.map_or("-".to_owned(), |score| score.to_string()), second.asked.to_string())
+    let of = |words: usize, own: usize| format!("{} of {}", thousands(words as u64), thousands(own as u64));
+    (of(second.adds_words, second.own_words), of(second.lacks_words, second.kept_own_words))
 }
 
 fn copy(what: &str, first: Option<&str>) -> String {

@@ -60,17 +60,17 @@ pub const KEYS: &[Key] = &[
     .example("-t 0.9")
     .flag("threshold")
     .short('t')
-    .note("mwo: 0.68, with second_check=none 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
+    .note("mwo: 0.3, with second_check=none 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
         dedup.second_check,
         Shape::Choice(SecondCheck::WORDS),
-        "template",
-        "mwo: also compare the running text, without the template of the host; none: weights only"
+        "own-words",
+        "mwo: also compare what either page says for itself; none: weights only"
     )
     .because(
-        "template, since pages of one template share nine tenths of their weight and say different \
+        "own-words, since pages of one template share nine tenths of their weight and say different \
             things.",
     )
     .example("--detector-option second_check=none")
@@ -78,24 +78,13 @@ pub const KEYS: &[Key] = &[
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
-        dedup.threshold2,
-        Shape::Value("F"),
-        "0.35",
-        "mwo, second check: the share of running text that two long pages must have in common"
-    )
-    .because("Chosen on labeled pages. Short texts and hosts with fewer than five pages need more.")
-    .example("--detector-option threshold2=0.5")
-    .of(&[Detector::Mwo])
-    .fixed()
-    .heading(NEAR_DUPLICATES),
-    key!(
-        dedup.host_memory,
+        dedup.text_memory,
         Shape::Value("SIZE"),
         "256M",
-        "Memory for templates of hosts, part of dedup.memory; beyond it, samples of those unused longest"
+        "Memory for what many pages say, part of dedup.memory; beyond it, rare text is forgotten"
     )
-    .because("Crawls of a few hosts use next to none of it, and those of many do not outgrow the machine.")
-    .example("--detector-option host_memory=1G")
+    .because("Enough for some 200,000 pages before anything is forgotten; smaller crawls take less.")
+    .example("--detector-option text_memory=1G")
     .of(&[Detector::Mwo])
     .fixed(),
     key!(

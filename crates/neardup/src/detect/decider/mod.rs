@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
+use super::detectors::Measure;
 use super::early_search::{EarlySearch, NumberedPage};
 use super::matching::MatchQuery;
 use super::numbering::Numbering;
@@ -155,13 +156,13 @@ impl<S: RecordSource> Decider<S> {
         Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
     }
 
-    /// Limits the memory of the index and of what the detector knows of hosts, in bytes.
+    /// Limits the memory of the index and of what the detector knows of common text, in bytes.
     ///
-    /// Hosts may take [`Options::host_memory`] of it. The index gets the rest, and at least half.
+    /// Common text may take [`Options::text_memory`] of it. The index gets the rest, and at least half.
     /// Above the limit the index gets slower, not less exact: each probe compares its oldest records by sketch.
     /// [`DeciderStats::sketch_only`] counts them.
     pub fn set_memory_limit(&mut self, bytes: usize) {
-        let rest = bytes.saturating_sub(self.options.host_bytes());
+        let rest = bytes.saturating_sub(self.options.text_bytes());
         if let Some(search) = &mut self.search {
             search.set_memory_limit(rest.max(bytes / 2));
         }
@@ -198,7 +199,7 @@ impl<S: RecordSource> Decider<S> {
         self.log.withdraw(&turn.withdrawn, next);
         let judged = self.decide(turn.pages)?;
         if !turn.is_unsettled {
-            self.settle();
+            self.settle()?;
         }
         let answer = |Judged { sequence, verdict, redelivered, displaced, .. }: Judged| TurnAnswer {
             sequence,
@@ -259,7 +260,7 @@ impl<S: RecordSource> Decider<S> {
     /// # Errors
     /// If no number is left.
     pub fn take_stored(&mut self, input: PageInput) -> Result<Judged, DetectError> {
-        self.update_if_due();
+        self.update_if_due()?;
         let pending = self.number(input)?;
         self.record_verdict(pending, Verdict::Unique)
     }
@@ -269,6 +270,11 @@ impl<S: RecordSource> Decider<S> {
         if let Some(search) = &mut self.search {
             search.records().committed(self.numbering.inside(up_to));
         }
+    }
+
+    /// Returns the measure, with what it knows by now.
+    pub(in crate::detect) fn measure(&self) -> Option<&dyn Measure> {
+        self.corpus_stats.as_ref().map(CorpusStats::measure)
     }
 
     /// Returns all known terms.
@@ -294,7 +300,7 @@ impl<S: RecordSource> Decider<S> {
         let learned = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
         DeciderStats {
             judged: self.log.len() as u64 - u64::from(self.numbering.seeds),
-            indexed: index.map_or(0, |index| index.len() as u64),
+            indexed: search.map_or(0, |search| search.len() as u64),
             sketch_only: index.map_or(0, |index| index.sketch_only() as u64),
             terms: self.vocabulary.len() as u64,
             index_bytes: (search.map_or(0, Search::bytes) + learned) as u64,
@@ -330,7 +336,7 @@ impl<S: RecordSource> Decider<S> {
         let mut judged = Vec::with_capacity(batch.len());
         let mut batch = batch.into_iter().peekable();
         while batch.peek().is_some() {
-            self.update_if_due();
+            self.update_if_due()?;
             let until_due = self.options.settling.until_due(self.log.next()?.0).min(MOST_AT_ONCE);
             let (mut names, mut pending_pages) = (HashSet::new(), Vec::new());
             for submitted in batch.by_ref().take(until_due) {
@@ -495,8 +501,15 @@ impl<S: RecordSource> Decider<S> {
     }
 
     fn near_duplicate(&self, found: &Match) -> Verdict {
-        let Match { of, score, second } = *found;
-        Verdict::NearDuplicate { of, score, second, detector: self.options.detector, decided_by: DecidedBy::Similarity }
+        let Match { of, score, second, difference } = *found;
+        Verdict::NearDuplicate {
+            of,
+            score,
+            second,
+            difference,
+            detector: self.options.detector,
+            decided_by: DecidedBy::Similarity,
+        }
     }
 
     /// Adds a decided page to the index, if later ones are compared with it, and to the detector's statistics.
@@ -505,7 +518,7 @@ impl<S: RecordSource> Decider<S> {
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
         if is_compared {
             let measure = corpus_stats.measure();
-            search.insert(sequence, page, &measure.filtered(page), measure.text_bitmap(page));
+            search.insert(sequence, page, measure);
         }
         corpus_stats.add(sequence, page, verdict, is_compared);
         is_compared
@@ -521,19 +534,19 @@ impl<S: RecordSource> Decider<S> {
     ///
     /// The order in which a page finds its matches depends on what is filed. So this happens at fixed page numbers, not
     /// between batches.
-    fn update_if_due(&mut self) {
-        if self.options.settling.is_due(self.log.len() as u32) {
-            self.settle();
-        }
+    fn update_if_due(&mut self) -> Result<(), DetectError> {
+        if self.options.settling.is_due(self.log.len() as u32) { self.settle() } else { Ok(()) }
     }
 
     /// Files the records stored since the last update and updates the statistics: with
     /// [`Settling::AtMarks`](super::Settling), after each turn.
-    pub fn settle(&mut self) {
-        if let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) {
-            corpus_stats.apply_pending();
-            search.file_records();
-        }
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn settle(&mut self) -> Result<(), DetectError> {
+        let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return Ok(()) };
+        corpus_stats.apply_pending();
+        search.file_records(corpus_stats.measure())
     }
 
     fn is_long_enough(&self, page: &Page) -> bool {

@@ -37,7 +37,7 @@ impl<S: RecordSource> Decider<S> {
         self.check_row(page, row, verdict)?;
         let record = Record::from_counts(row.terms, &self.options.weights).without_lighter(row.least_weight);
         let weighed = Arc::new(Page { group, record, order: row.order.clone() });
-        self.update_if_due();
+        self.update_if_due()?;
         self.index_page(page, &weighed, &verdict);
         if let Some(earlier) = row.renews {
             self.log.renew(self.numbering.inside(earlier), row.rank);
@@ -75,7 +75,7 @@ impl<S: RecordSource> Decider<S> {
         self.check_terms(submitted, &logged.terms)?;
         let group = logged.group;
         let weighed = Arc::new(logged.weighed(&self.options.weights));
-        self.update_if_due();
+        self.update_if_due()?;
         self.index_page(number, &weighed, &Verdict::Unique);
         // It stays where it is: nothing outranks it.
         let (group, verdict, rank) = (self.group(group), Verdict::Unique, u8::MAX);

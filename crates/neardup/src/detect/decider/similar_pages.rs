@@ -32,8 +32,7 @@ impl<S: RecordSource> Decider<S> {
             let page = search.records().get(sequence)?;
             let Some(of) = entry.verdict.duplicate_of() else { continue };
             let stored = search.records().get(of)?;
-            let bar = query.measure.pair_bar(&page, &stored, query.threshold);
-            let still = !self.log.is_withdrawn(of) && query.measure.compare(&page, &stored, bar).is_some();
+            let still = !self.log.is_withdrawn(of) && query.measure.compare(&page, &stored, query.threshold).is_some();
             let needed = QueryPage { group: entry.group, page: &page };
             if !still && search.find_matches(&query, needed, &self.log, None)?.is_empty() {
                 outdated_duplicates.insert(sequence);

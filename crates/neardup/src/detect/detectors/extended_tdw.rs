@@ -94,7 +94,7 @@ impl Measure for ExtendedTdw {
             return None;
         }
         let score = angle::similarity(&probe.record, &stored.record)?;
-        (score.0 >= bar.millionths()).then_some(Similarity { score, second: None })
+        (score.0 >= bar.millionths()).then_some(Similarity { score, second: None, difference: None })
     }
 
     fn learn(&mut self, number: Sequence, page: &Page, _: &Verdict, is_compared: bool) {

@@ -3,7 +3,7 @@
 //! | detector | file | source |
 //! |---|---|---|
 //! | `mwo` | `mwo` | minimum weight overlapping |
-//! | `mwo` with a second check | `template_aware` | our own: word order, without a host's template |
+//! | `mwo` with a second check | `own_words` | our own: what a page says for itself |
 //! | `dd` | `dd` | the duplicate detection algorithm: sets of hash values |
 //! | `fuzzy` | `fuzzy` | fuzzy sets: sentences of related words |
 //! | `extended-tdw` | `extended_tdw` | angles, after words were mapped to synonyms |
@@ -21,23 +21,23 @@ mod extended_tdw;
 #[cfg(feature = "baselines")]
 pub mod fuzzy;
 mod mwo;
+mod own_words;
 #[cfg(feature = "baselines")]
 mod plane;
 #[cfg(feature = "baselines")]
 mod provenance;
 #[cfg(feature = "baselines")]
 mod provenance_batch;
-mod template_aware;
 mod thresholding;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-pub use template_aware::{ProbeBitmaps, TemplateAware, TextBitmap};
+pub use own_words::{OwnWords, OwnWordsMeasure, PreparedText};
 
-use super::Options;
 use super::page_match::{Match, Page, Similarity};
+use super::{Options, SecondCheck};
 use crate::model::{Detector, PageInput, Score, Sequence, TermId, Threshold, Verdict};
 use crate::similarity::Record;
 
@@ -50,61 +50,13 @@ const NO_BAR: Threshold = match Threshold::from_millionths(0) {
     None => panic!("0 is a threshold"),
 };
 
-/// The result of a detector's second check on two pages, passed or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecondCheck {
-    /// The shared part; `None` if there was nothing to compare.
-    pub score: Option<Score>,
-    /// The part that would be enough. With nothing to compare: the first score that is required.
-    pub required: Score,
-    /// The text that was compared.
-    pub basis: SecondCheckBasis,
-}
-
-/// The text that a second check compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecondCheckBasis {
-    /// The running text, without what is template on either host.
-    Text,
-    /// All running text: almost nothing is left without the template.
-    LittleText,
-    /// The running text without what a large part of the host's pages have: the page has next to nothing else that the
-    /// other lacks.
-    RepeatedText,
-    /// The running text without core template and without what holds a word of either page's name: the later page has nothing
-    /// of its own but its name.
-    OtherName,
-    /// All running text: too few pages of the host are known to recognize template.
-    YoungHost,
-    /// All running text of the shorter page: the same of two hosts.
-    TwoYoungHosts,
-    /// The later page's running text, without template: it says too much that the other does not.
-    NewText,
-    /// No running text: the first score must be high.
-    WeightsAlone,
-}
-
-/// The shingles of a page that are no template of its host, ascending: computed once for all comparisons of a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OwnText {
-    /// Without any template.
-    pub text: Vec<u32>,
-    /// Tell how much of `text` another page may have.
-    pub bitmaps: ProbeBitmaps,
-    /// Without the template that a large part of the host's pages have.
-    pub beyond_core: Vec<u32>,
-}
-
-impl SecondCheck {
-    /// Returns whether two pages of this first score pass the check.
-    pub fn is_met(&self, first: Score) -> bool {
-        self.score.unwrap_or(first) >= self.required
-    }
-}
+/// The runs of words under which a page is filed, or looked up.
+#[derive(Clone, Debug, Default)]
+pub struct RunKeys(pub Vec<u64>);
 
 /// One detector.
 ///
-/// Its statistics (document counts, shares of a host's pages) change only by [`learn`](Self::learn), which is called
+/// Its statistics (document counts, common runs) change only by [`learn`](Self::learn), which is called
 /// in the order of decision and at fixed page numbers, never between queries that run together. So verdicts depend on
 /// the order of the pages only, and restoring a log restores the statistics.
 ///
@@ -129,17 +81,6 @@ pub trait Measure: Send + Sync {
         bar
     }
 
-    /// Returns the least score of a match of these pages, given that of the options. Never less than
-    /// [`page_bar`](Self::page_bar).
-    fn pair_bar(&self, _probe: &Page, _stored: &Page, bar: Threshold) -> Threshold {
-        bar
-    }
-
-    /// Returns the least score of a match of this page with any other.
-    fn page_bar(&self, _probe: &Page, bar: Threshold) -> Threshold {
-        bar
-    }
-
     /// Returns whether the index's bounds are bounds of scores: the index sees pages as they are compared.
     fn bounds_are_scores(&self) -> bool {
         false
@@ -155,29 +96,39 @@ pub trait Measure: Send + Sync {
         usize::MAX
     }
 
-    /// Returns the text of a page that [`has_other_text`](Self::has_other_text) looks for in others.
-    fn own_text(&self, _probe: &Page) -> OwnText {
-        OwnText::default()
+    /// Looks a page's text up once for all comparisons.
+    fn prepare(&self, _probe: &Page) -> PreparedText {
+        PreparedText::default()
     }
 
-    /// Returns the bitmap of a stored page's text, if the detector compares text and the page has any.
-    fn text_bitmap(&self, _page: &Page) -> Option<TextBitmap<'static>> {
+    /// Returns the runs under which a stored page is filed; `None` if pages are found by their weights.
+    fn filed_under(&self, _page: &Page) -> Option<RunKeys> {
         None
     }
 
-    /// Returns whether two pages certainly do not match, by the [own text](Self::own_text) of the first and the bitmap of
-    /// the stored one.
-    fn shares_too_little(&self, _probe: &Page, _own: &OwnText, _stored: &TextBitmap<'_>) -> bool {
-        false
+    /// Returns the runs under which pages like this one are looked up; `None` if they are found by their weights.
+    fn looked_up_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<RunKeys> {
+        None
     }
 
-    /// Returns whether two pages certainly do not match, by the [own text](Self::own_text) of the first. Must be cheap.
-    fn has_other_text(&self, _probe: &Page, _own: &OwnText, _stored: &Page) -> bool {
-        false
+    /// Returns the runs that many pages have by now, in the order in which they became common: nothing is found by them.
+    fn newly_common(&self) -> &[u64] {
+        &[]
     }
 
     /// Returns the similarity of two pages, if they reach `bar`.
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity>;
+
+    /// As [`compare`](Self::compare), given what [`prepare`](Self::prepare) returned for the probe.
+    fn compare_prepared(
+        &self,
+        probe: &Page,
+        _prepared: &PreparedText,
+        stored: &Page,
+        bar: Threshold,
+    ) -> Option<Similarity> {
+        self.compare(probe, stored, bar)
+    }
 
     /// Returns the first score of two pages, whatever the threshold and any second check; `None` if they have nothing
     /// in common. For explanations.
@@ -185,8 +136,8 @@ pub trait Measure: Send + Sync {
         self.compare(probe, stored, NO_BAR).map(|similarity| similarity.score)
     }
 
-    /// Returns the result of the second check on two pages of this first score, if there is one. For explanations.
-    fn second_check(&self, _probe: &Page, _stored: &Page, _first: Score) -> Option<SecondCheck> {
+    /// Returns what two pages say for themselves, if the detector looks at that. For explanations.
+    fn own_words(&self, _probe: &Page, _stored: &Page) -> Option<OwnWords> {
         None
     }
 
@@ -235,11 +186,8 @@ pub trait Measure: Send + Sync {
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
         Detector::Mwo => Some(match options.second {
-            Some(second) => {
-                let Options { thresholding, host_memory, host_parts, .. } = *options;
-                Box::new(template_aware::TemplateAware::new(second, thresholding, host_memory, host_parts))
-            }
-            None => Box::new(mwo::Mwo::new(options.thresholding)),
+            SecondCheck::OwnWords => Box::new(OwnWordsMeasure::new(options)),
+            SecondCheck::None => Box::new(mwo::Mwo::new(options.thresholding)),
         }),
         #[cfg(feature = "baselines")]
         Detector::Dd => Some(Box::new(dd::Dd::new(options.threshold, options.dd))),

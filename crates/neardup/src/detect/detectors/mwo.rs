@@ -35,7 +35,11 @@ impl Measure for Mwo {
     }
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
-        score_reaching(&probe.record, &stored.record, bar).map(|score| Similarity { score, second: None })
+        score_reaching(&probe.record, &stored.record, bar).map(|score| Similarity {
+            score,
+            second: None,
+            difference: None,
+        })
     }
 
     fn learn(&mut self, _: Sequence, page: &Page, _: &Verdict, _: bool) {

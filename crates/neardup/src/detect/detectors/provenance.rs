@@ -77,7 +77,7 @@ impl Measure for Provenance {
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
         let score = jaccard(&probe.record, &stored.record)?;
-        (score.0 >= bar.millionths()).then_some(Similarity { score, second: None })
+        (score.0 >= bar.millionths()).then_some(Similarity { score, second: None, difference: None })
     }
 
     fn needs_all_matches(&self) -> bool {
@@ -161,7 +161,7 @@ mod tests {
         let measure = measure();
         let matches = (0..).map(Sequence).zip(stored).filter_map(|(of, page)| {
             let score = measure.compare(probe, page, measure.threshold)?.score;
-            Some((Match { of, score, second: None }, Arc::clone(page)))
+            Some((Match { of, score, second: None, difference: None }, Arc::clone(page)))
         });
         let mut matches: Vec<_> = matches.collect();
         matches.sort_by_key(|(found, _)| (std::cmp::Reverse(found.score), found.of));

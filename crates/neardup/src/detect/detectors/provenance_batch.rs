@@ -74,7 +74,7 @@ impl<'a> Repository<'a> {
             if candidate.id != number
                 && let Some(similarity) = self.measure.compare(page, other, threshold)
             {
-                let found_one = Match { of: candidate.id, score: similarity.score, second: None };
+                let found_one = Match { of: candidate.id, score: similarity.score, second: None, difference: None };
                 found.push((found_one, Arc::clone(other)));
             }
             ControlFlow::Continue(floor)

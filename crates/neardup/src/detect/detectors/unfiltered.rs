@@ -62,7 +62,15 @@ fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
         let stored = pages.iter().enumerate().filter(|(of, stored)| verdicts[*of].is_none() && is_compared(stored));
         let matches = stored.filter(|_| is_compared(&page)).filter_map(|(of, stored)| {
             let found = measure.compare(&page, stored, options.threshold)?;
-            Some((Match { of: Sequence(of as u32), score: found.score, second: found.second }, Arc::clone(stored)))
+            Some((
+                Match {
+                    of: Sequence(of as u32),
+                    score: found.score,
+                    second: found.second,
+                    difference: found.difference,
+                },
+                Arc::clone(stored),
+            ))
         });
         let mut matches: Vec<_> = matches.collect();
         matches.sort_by_key(|(found, _)| (Reverse(found.score), found.of));
@@ -81,7 +89,7 @@ fn decided(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
     let candidates = (0..).zip(drafts).map(|(number, draft)| candidate(number, draft)).collect();
     let judged = Decider::in_memory(options.clone()).decide(candidates).unwrap();
     let found = |verdict| match verdict {
-        Verdict::NearDuplicate { of, score, second, .. } => Some(Match { of, score, second }),
+        Verdict::NearDuplicate { of, score, second, difference, .. } => Some(Match { of, score, second, difference }),
         _ => None,
     };
     judged.iter().map(|judged| found(judged.verdict)).collect()

@@ -68,8 +68,7 @@ impl<S: RecordSource> Piece<S> {
         }
         let (query, page) = (verdict_query(learnt), self.as_stored(page, learnt));
         let stored = self.search.records().get(of)?;
-        let bar = query.measure.pair_bar(&page, &stored, query.threshold);
-        Ok(query.measure.compare(&page, &stored, bar).is_none())
+        Ok(query.measure.compare(&page, &stored, query.threshold).is_none())
     }
 
     /// Says of suspects whether a stored page of this piece is like them, and who inherited their verdicts.
@@ -77,6 +76,7 @@ impl<S: RecordSource> Piece<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn look_again(&mut self, suspects: &[DecidedPage], learnt: &Learnt) -> Result<Vec<SecondLook>, DetectError> {
+        self.search.file_records(learnt.stats.measure())?;
         let mut looks = vec![SecondLook::default(); suspects.len()];
         let mut by_digest = HashMap::<(u32, Digest), Vec<usize>>::new();
         for (place, (suspect, look)) in suspects.iter().zip(&mut looks).enumerate() {

@@ -83,7 +83,7 @@ impl Measure for Dd {
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
         let likeness = Likeness::reaching(probe.record.terms(), stored.record.terms(), bar)?;
-        self.is_kept_out(likeness).then(|| Similarity { score: likeness.score(), second: None })
+        self.is_kept_out(likeness).then(|| Similarity { score: likeness.score(), second: None, difference: None })
     }
 }
 

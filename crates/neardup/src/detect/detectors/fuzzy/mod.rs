@@ -159,7 +159,7 @@ impl Measure for Fuzzy {
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
         let (a, b) = (self.article(probe), self.article(stored));
         let product = self.are_candidates(&a, &b).then(|| self.correlation(&a, &b, bar))??;
-        Some(Similarity { score: product.score(), second: None })
+        Some(Similarity { score: product.score(), second: None, difference: None })
     }
 
     fn learn(&mut self, _number: Sequence, page: &Page, _verdict: &Verdict, is_compared: bool) {

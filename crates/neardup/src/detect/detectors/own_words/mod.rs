@@ -1,0 +1,307 @@
+//! Minimum weight overlapping with a second check (`mwo` with `--second-check own-words`): what does the page say *for
+//! itself*?
+//!
+//! A bag of weighted words takes siblings of one template for the same page. So a page is a near-duplicate of a stored one
+//! if, besides, **it says for itself what the stored page says for itself**:
+//!
+//! 1. A run of [`RUN`] words is *common* once [`COMMON`] documents of different subjects have it, wherever they come
+//!    from. A word is a page's *own* unless it stands in a common run. So a menu, a licence, an instruction or a form is
+//!    nobody's own after a few documents.
+//! 2. At most a quarter of the page's own words may be missing from the stored page, and at most two fifths the other way
+//!    round. Three words are always too few to matter. See [`OwnWords::is_met`].
+//! 3. They are of *another subject* if each uses a word again and again that the other never uses. Typing errors and
+//!    synonyms do not repeat, and an edition adds words but seldom replaces one throughout.
+//!    Two pages without running text are compared by their weights alone, which must be firm.
+//! 4. If they share fewer than ten own words, nothing tells them apart or together but their names: these must be the same,
+//!    and nearly all words of both too.
+//!
+//! *Documents of different subjects*: every stored page, and a near-duplicate that has another name than the page it
+//! repeats and says something that one does not. Copies, editions and frames have no subject of their own, so an article
+//! may be printed as often as one likes. A name counts once for
+//! each stored page.
+//!
+//! What is known is as of the last update, and of stored pages and verdicts alone: a verdict can be repeated from the log.
+//! All arithmetic is in integers, so a tie is the same everywhere.
+//!
+//! | parameter | value | chosen on |
+//! |---|---|---|
+//! | documents that make a run common | 5 | made families and labeled sites, leaving whole sites out |
+//! | own words that may be missing | 1/4, 2/5 | there too |
+//! | uses of a word that make a subject | 4, and one in 200 words | there too |
+//! | own words shared, below which names decide | 10 | there too |
+//!
+//! **Memory.** Counts of runs take 2 to 3 bytes a run of a stored page ([`common_runs`]), and at most
+//! [`Options::text_memory`].
+//!
+//! **Departures.** The paper has no such check. Design notes: `docs/design/detect.md`.
+
+mod common_runs;
+mod comparison;
+
+use std::io::{self, Read, Write};
+
+use hashbrown::HashSet;
+use xxhash_rust::xxh3::xxh3_64;
+
+use self::common_runs::CommonRuns;
+pub use self::comparison::PreparedText;
+use super::mwo::Mwo;
+use super::{Measure, RunKeys};
+use crate::detect::Options;
+use crate::detect::page_match::{Page, Similarity};
+use crate::model::arrays::{read_array, write_array};
+use crate::model::{DecidedBy, Difference, Score, Sequence, Threshold, Verdict};
+use crate::similarity::Record;
+
+/// Documents of different subjects that make a run common.
+const COMMON: u8 = 5;
+/// So few words never matter.
+const FEW: usize = 3;
+/// With fewer own words in common, names decide.
+const NOTHING_OWN: usize = 10;
+/// The least uses of a word that the other page never uses, on both sides, that tell two subjects.
+const SUBJECT_USES: usize = 4;
+/// And one use in so many words.
+const SUBJECT_SHARE: usize = 200;
+/// So many words on end that the kept page lacks are something to say.
+const PASSAGE: usize = 10;
+/// The first score that pages without running text must reach.
+const FIRM_ALONE: Score = Score(800_000);
+/// Runs that represent a page in the index: a sample of the smallest hashes.
+const FILED: usize = 64;
+/// Runs that are looked up: the stored page may have a third fewer own runs, and so a larger sample of them.
+const LOOKED_UP: usize = 3 * FILED;
+
+/// What two pages say for themselves: numbers of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnWords {
+    /// Own words of the page, and those of them that the stored page lacks.
+    pub own: usize,
+    /// See [`own`](Self::own).
+    pub adds: usize,
+    /// Own words of the stored page, and those of them that the page lacks.
+    pub stored_own: usize,
+    /// See [`stored_own`](Self::stored_own).
+    pub lacks: usize,
+    /// All words of the page, and those of them that the stored page lacks.
+    pub words: usize,
+    /// See [`words`](Self::words).
+    pub other: usize,
+    /// All words of the stored page, and those of them that the page lacks.
+    pub stored_words: usize,
+    /// See [`stored_words`](Self::stored_words).
+    pub stored_other: usize,
+    /// The most uses of a word by the page that the stored page never uses.
+    pub repeats: usize,
+    /// The most uses of a word by the stored page that the page never uses.
+    pub repeated: usize,
+    /// Whether both names have the same words.
+    pub has_same_name: bool,
+    /// Whether both have a name.
+    pub is_named: bool,
+    /// The most words on end that the stored page lacks.
+    pub says_more: usize,
+}
+
+impl OwnWords {
+    /// Returns whether both say the same for themselves.
+    pub fn is_met(&self) -> bool {
+        let Self { own, adds, stored_own, lacks, words, other, stored_words, stored_other, .. } = *self;
+        let most =
+            |missing: usize, of: usize, (part, whole): (usize, usize)| missing <= FEW || missing * whole <= of * part;
+        let is_same = most(adds, own, (1, 4)) && most(lacks, stored_own, (2, 5)) && !self.is_other_subject();
+        // So few words never matter, unless they are all.
+        let is_same = is_same && other < words;
+        let by_name =
+            || self.has_same_name && most(other, words, (10, 100)) && most(stored_other, stored_words, (16, 100));
+        is_same && (!self.has_nothing_own() || by_name())
+    }
+
+    /// Returns whether each uses a word again and again that the other never uses.
+    pub fn is_other_subject(&self) -> bool {
+        let uses = self.repeats.min(self.repeated);
+        uses >= SUBJECT_USES && uses * SUBJECT_SHARE >= self.words.min(self.stored_words)
+    }
+
+    /// Returns whether so little own is shared that names decide.
+    pub fn has_nothing_own(&self) -> bool {
+        self.own - self.adds < NOTHING_OWN
+    }
+
+    /// Returns what a verdict tells of the difference.
+    fn difference(&self) -> Difference {
+        let count = |words: usize| u32::try_from(words).unwrap_or(u32::MAX);
+        // 5.5 percent.
+        let says_something = self.says_more >= PASSAGE || (self.other > FEW && self.other * 1000 >= self.words * 55);
+        let is_other_subject = says_something && !(self.is_named && self.has_same_name);
+        Difference { adds: count(self.adds), lacks: count(self.lacks), is_other_subject }
+    }
+}
+
+/// Compares by two checks: weights, then own words.
+#[derive(Debug)]
+pub struct OwnWordsMeasure {
+    weights: Mwo,
+    /// What is known, in [parts](Options::text_parts).
+    known: Vec<CommonRuns>,
+    /// Stored pages, each with the names of near-duplicates that were counted as subjects.
+    subjects: HashSet<(u32, u64)>,
+    /// Keys of runs that became common, in order, since the detector was created or loaded.
+    newly_common: Vec<u64>,
+}
+
+impl OwnWordsMeasure {
+    /// Creates a detector that knows nothing.
+    pub fn new(options: &Options) -> Self {
+        let parts = usize::from(options.text_parts).max(1);
+        let known = (0..parts).map(|_| CommonRuns::new(options.text_memory / parts)).collect();
+        let weights = Mwo::new(options.thresholding);
+        Self { weights, known, subjects: HashSet::new(), newly_common: Vec::new() }
+    }
+
+    fn part_of(&self, page: &Page) -> usize {
+        page.group as usize % self.known.len()
+    }
+
+    fn known_of(&self, page: &Page) -> &CommonRuns {
+        &self.known[self.part_of(page)]
+    }
+
+    /// Returns the keys of runs: pages of different parts have none in common.
+    fn keys(&self, page: &Page, mut runs: Vec<u64>) -> RunKeys {
+        let part = (self.part_of(page) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        runs.iter_mut().for_each(|run| *run ^= part);
+        RunKeys(runs)
+    }
+
+    /// `None` if neither page has running text: weights alone are compared.
+    fn check(&self, probe: &Page, prepared: &PreparedText, stored: &Page) -> Option<OwnWords> {
+        let (text, other) = (&probe.order.text, &stored.order.text);
+        (!text.is_empty() || !other.is_empty()).then(|| prepared.compare(text, other, self.known_of(probe)))
+    }
+
+    /// Adds the runs by which a page is found that is the same only if the names are.
+    fn add_named(page: &Page, prepared: &PreparedText, keys: &mut Vec<u64>) {
+        // Nothing own in common, and at most 16 % of all words differ.
+        if prepared.own() * 100 > prepared.len() * 16 + (NOTHING_OWN + FEW) * 100 {
+            return;
+        }
+        let name: Vec<u8> = page.order.text.name.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let name = xxh3_64(&name);
+        keys.extend(smallest(prepared.runs().iter().copied(), FILED).into_iter().map(|run| run ^ name));
+    }
+}
+
+/// Returns the smallest hashes, ascending, each once.
+fn smallest(runs: impl Iterator<Item = u64>, most: usize) -> Vec<u64> {
+    let mut runs: Vec<u64> = runs.collect();
+    runs.sort_unstable();
+    runs.dedup();
+    runs.truncate(most);
+    runs
+}
+
+impl Measure for OwnWordsMeasure {
+    fn least_weight(&self, record: &Record) -> u32 {
+        self.weights.least_weight(record)
+    }
+
+    fn is_unstable(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, probe: &Page) -> PreparedText {
+        PreparedText::new(&probe.order.text, self.known_of(probe))
+    }
+
+    fn filed_under(&self, page: &Page) -> Option<RunKeys> {
+        if page.order.text.is_empty() {
+            return None;
+        }
+        let prepared = self.prepare(page);
+        let mut keys = smallest(prepared.own_runs(), FILED);
+        Self::add_named(page, &prepared, &mut keys);
+        Some(self.keys(page, keys))
+    }
+
+    fn looked_up_under(&self, page: &Page, prepared: &PreparedText) -> Option<RunKeys> {
+        if page.order.text.is_empty() {
+            return None;
+        }
+        let mut keys = smallest(prepared.own_runs(), LOOKED_UP);
+        Self::add_named(page, prepared, &mut keys);
+        Some(self.keys(page, keys))
+    }
+
+    fn newly_common(&self) -> &[u64] {
+        &self.newly_common
+    }
+
+    fn first_score(&self, probe: &Page, stored: &Page) -> Option<Score> {
+        self.weights.first_score(probe, stored)
+    }
+
+    fn own_words(&self, probe: &Page, stored: &Page) -> Option<OwnWords> {
+        self.check(probe, &self.prepare(probe), stored)
+    }
+
+    fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
+        self.compare_prepared(probe, &self.prepare(probe), stored, bar)
+    }
+
+    fn compare_prepared(
+        &self,
+        probe: &Page,
+        prepared: &PreparedText,
+        stored: &Page,
+        bar: Threshold,
+    ) -> Option<Similarity> {
+        let Similarity { score, .. } = self.weights.compare(probe, stored, bar)?;
+        match self.check(probe, prepared, stored) {
+            Some(own) => own.is_met().then_some(Similarity { score, second: None, difference: Some(own.difference()) }),
+            None => (score >= FIRM_ALONE).then_some(Similarity { score, second: None, difference: None }),
+        }
+    }
+
+    fn learn(&mut self, number: Sequence, page: &Page, verdict: &Verdict, is_compared: bool) {
+        self.weights.learn(number, page, verdict, is_compared);
+        let text = &page.order.text;
+        let is_subject = match *verdict {
+            Verdict::Unique => true,
+            Verdict::NearDuplicate { of, difference, decided_by: DecidedBy::Similarity, .. } => {
+                let name: Vec<u8> = text.name.iter().flat_map(|word| word.to_le_bytes()).collect();
+                difference.is_some_and(|difference| difference.is_other_subject)
+                    && (text.name.is_empty() || self.subjects.insert((of.0, xxh3_64(&name))))
+            }
+            Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
+        };
+        if is_subject {
+            let (part, runs) = (self.part_of(page), smallest(text.runs(), usize::MAX));
+            let common = runs.into_iter().filter(|run| self.known[part].add(*run) == COMMON).collect();
+            self.newly_common.extend(self.keys(page, common).0);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.known.iter().map(CommonRuns::bytes).sum::<usize>()
+            + self.subjects.allocation_size()
+            + self.newly_common.capacity() * 8
+    }
+
+    fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.weights.save(out)?;
+        let mut subjects: Vec<(u32, u64)> = self.subjects.iter().copied().collect();
+        subjects.sort_unstable();
+        write_array(out, &subjects.iter().map(|(of, _)| *of).collect::<Vec<_>>())?;
+        write_array(out, &subjects.iter().map(|(_, name)| *name).collect::<Vec<_>>())?;
+        self.known.iter().try_for_each(|known| known.save(out))
+    }
+
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.weights.load(input)?;
+        let (of, names): (Vec<u32>, Vec<u64>) = (read_array(input)?, read_array(input)?);
+        self.subjects = of.into_iter().zip(names).collect();
+        self.newly_common.clear();
+        self.known.iter_mut().try_for_each(|known| known.load(input))
+    }
+}

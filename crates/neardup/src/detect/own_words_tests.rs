@@ -1,0 +1,114 @@
+//! The second check word for word, on streams of pages of a few templates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::test_streams::pages_of_templates;
+use super::*;
+use crate::model::{DecidedBy, Detector, PageInput, RUN, RunningText, Sequence, Threshold, Verdict};
+
+/// The second check, in plain words. `common` are the runs that many documents have.
+fn agrees(a: &RunningText, b: &RunningText, common: &BTreeSet<u64>) -> bool {
+    let ([own, adds, other], [stored_own, lacks, stored_other]) = (missing(a, b, common), missing(b, a, common));
+    let is_little = |words: usize, of: usize, percent: usize| words <= 3 || words * 100 <= of * percent;
+    let subject = most_uses(a, b).min(most_uses(b, a));
+    let is_other_subject = subject >= 4 && subject * 200 >= a.words.len().min(b.words.len());
+    let is_any_shared = other < a.words.len();
+    let is_same = is_little(adds, own, 25) && is_little(lacks, stored_own, 40) && is_any_shared && !is_other_subject;
+    let is_named_alike =
+        a.name == b.name && is_little(other, a.words.len(), 10) && is_little(stored_other, b.words.len(), 16);
+    is_same && (own - adds >= 10 || is_named_alike)
+}
+
+/// Returns the own words, those that the other page lacks, and all words that it lacks.
+fn missing(page: &RunningText, other: &RunningText, common: &BTreeSet<u64>) -> [usize; 3] {
+    let theirs: BTreeSet<u64> = other.runs().collect();
+    let stands_in = |at: usize, runs: &BTreeSet<u64>| {
+        page.runs().enumerate().any(|(start, run)| (start..start + RUN).contains(&at) && runs.contains(&run))
+    };
+    let own: Vec<usize> = (0..page.words.len()).filter(|at| !stands_in(*at, common)).collect();
+    let missing: BTreeSet<usize> = (0..page.words.len()).filter(|at| !stands_in(*at, &theirs)).collect();
+    [own.len(), own.iter().filter(|at| missing.contains(at)).count(), missing.len()]
+}
+
+/// Returns how often a page uses a word without digit that the other never uses, at most.
+fn most_uses(page: &RunningText, other: &RunningText) -> usize {
+    let mut uses = BTreeMap::<u32, usize>::new();
+    for word in page.words.iter().filter(|word| **word & 1 == 0 && !other.words.contains(word)) {
+        *uses.entry(*word).or_default() += 1;
+    }
+    uses.into_values().max().unwrap_or(0)
+}
+
+/// Returns whether a near-duplicate has a subject of its own beside the page that it repeats.
+fn has_subject(page: &RunningText, kept: &RunningText) -> bool {
+    let theirs: BTreeSet<u64> = kept.runs().collect();
+    let known: Vec<bool> = (0..page.words.len())
+        .map(|at| page.runs().enumerate().any(|(from, run)| (from..from + RUN).contains(&at) && theirs.contains(&run)))
+        .collect();
+    let new = known.iter().filter(|known| !**known).count();
+    let on_end = known.split(|known| *known).map(<[bool]>::len).max().unwrap_or(0);
+    let says_something = on_end >= 10 || (new > 3 && new * 1000 >= 55 * page.words.len());
+    says_something && (page.name != kept.name || page.name.is_empty())
+}
+
+/// The runs that five documents of different subjects have, of the first `known` pages.
+fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u64> {
+    let (mut counts, mut named) = (BTreeMap::<u64, usize>::new(), BTreeSet::new());
+    for (page, verdict) in pages.iter().zip(verdicts).take(known) {
+        let text = &page.order.text;
+        let counts_here = match *verdict {
+            Verdict::Unique => true,
+            Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } => {
+                has_subject(text, &pages[of.index()].order.text) && (text.name.is_empty() || named.insert((of, text.name.clone())))
+            }
+            _ => false,
+        };
+        let runs: BTreeSet<u64> = text.runs().filter(|_| counts_here).collect();
+        runs.into_iter().for_each(|run| *counts.entry(run).or_default() += 1);
+    }
+    counts.into_iter().filter(|(_, count)| *count >= 5).map(|(run, _)| run).collect()
+}
+
+fn options() -> Options {
+    let threshold = Threshold::from_millionths(1).unwrap();
+    Options { min_terms: 1, threshold, ..Options::of(Detector::Mwo) }
+}
+
+proptest! {
+    #[test]
+    fn a_page_is_stored_if_it_says_for_itself_what_no_stored_page_says(pages in pages_of_templates()) {
+        let judged = Decider::in_memory(options()).decide(pages.clone()).unwrap();
+        let verdicts: Vec<Verdict> = judged.iter().map(|page| page.verdict).collect();
+        for (number, (page, said)) in pages.iter().zip(&verdicts).enumerate() {
+            // In tests the decider updates its statistics every eight pages.
+            let common = common(&pages, &verdicts, number / 8 * 8);
+            let stored = (0..number).filter(|&earlier| verdicts[earlier].is_unique());
+            let matches: Vec<u32> = stored
+                .filter(|&earlier| agrees(&page.order.text, &pages[earlier].order.text, &common))
+                .map(|earlier| earlier as u32)
+                .collect();
+            match said {
+                Verdict::Unique => prop_assert_eq!(matches, Vec::<u32>::new(), "page {}", number),
+                verdict => prop_assert!(matches.contains(&verdict.duplicate_of().unwrap().0), "page {}", number),
+            }
+        }
+    }
+
+    #[test]
+    fn near_duplicates_that_match_no_stored_page_any_more_are_outgrown(pages in pages_of_templates()) {
+        let mut decider = Decider::in_memory(options());
+        let judged = decider.decide(pages.clone()).unwrap();
+        let verdicts: Vec<Verdict> = judged.iter().map(|page| page.verdict).collect();
+        let common = common(&pages, &verdicts, (pages.len() - 1) / 8 * 8);
+        let stored: Vec<usize> = (0..pages.len()).filter(|&page| verdicts[page].is_unique()).collect();
+        let is_alike = |page: usize, of: usize| agrees(&pages[page].order.text, &pages[of].order.text, &common);
+        let left_out = (0..pages.len()).filter(|page| !verdicts[*page].is_unique());
+        let expected: Vec<Sequence> = left_out
+            .filter(|&page| !stored.iter().any(|&of| is_alike(page, of)))
+            .map(|page| Sequence(page as u32))
+            .collect();
+        prop_assert_eq!(decider.outdated_duplicates(Sequence(0)).unwrap(), expected);
+    }
+}

@@ -1,0 +1,220 @@
+//! The index of runs: which stored pages share some of their rarest text with a page?
+//!
+//! A page is filed under a sample of its own runs, the smallest hashes (a bottom-k sample, Broder's "On the resemblance and
+//! containment of documents"). Runs of words are nearly all rare, so lists are short, however many pages there are.
+//!
+//! **What a sample can miss.** If a part `x` of a page's own runs is shared with the probe, none of `k` filed ones is looked
+//! up with probability at most `(1 − x)^k`; with `k` = 64 that is 3·10⁻¹⁰ for `x` = 0.29.
+//!
+//! **Cost.** A lookup of each run of the probe; 13 to 26 bytes a filed run.
+
+use std::cmp::Reverse;
+use std::io::{self, Read, Write};
+
+use hashbrown::{HashMap, HashTable};
+
+use crate::model::Sequence;
+use crate::model::arrays::{read_array, write_array};
+
+/// A page is worth a comparison if one in so many of its filed runs is shared.
+const ONE_IN: usize = 32;
+
+/// Stored pages by runs.
+#[derive(Debug, Default)]
+pub struct RunIndex {
+    entries: HashTable<Entry>,
+    /// The pages, ascending, and how many runs each is filed under.
+    pages: Vec<(Sequence, u16)>,
+}
+
+/// A run and a page, in 12 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    run: [u32; 2],
+    page: Sequence,
+}
+
+impl Entry {
+    fn new(run: u64, page: Sequence) -> Self {
+        Self { run: [(run >> 32) as u32, run as u32], page }
+    }
+
+    fn run(&self) -> u64 {
+        u64::from(self.run[0]) << 32 | u64::from(self.run[1])
+    }
+}
+
+impl RunIndex {
+    /// Files a page, which must be the greatest so far.
+    pub fn insert(&mut self, page: Sequence, runs: &[u64]) {
+        self.pages.push((page, 0));
+        self.add(page, runs);
+    }
+
+    /// Files a page again, under more runs.
+    pub fn add(&mut self, page: Sequence, runs: &[u64]) {
+        let mut filed = 0;
+        for run in runs {
+            let entry = Entry::new(*run, page);
+            if self.entries.find(*run, |other| *other == entry).is_none() {
+                self.entries.insert_unique(*run, entry, Entry::run);
+                filed += 1;
+            }
+        }
+        if let Ok(place) = self.pages.binary_search_by_key(&page, |(page, _)| *page) {
+            self.pages[place].1 += filed;
+        }
+    }
+
+    /// Removes a run. Returns the pages that were filed under it, ascending.
+    pub fn remove(&mut self, run: u64) -> Vec<Sequence> {
+        let mut pages = Vec::new();
+        while let Ok(found) = self.entries.find_entry(run, |entry| entry.run() == run) {
+            pages.push(found.remove().0.page);
+        }
+        for page in &pages {
+            if let Ok(place) = self.pages.binary_search_by_key(page, |(page, _)| *page) {
+                self.pages[place].1 = self.pages[place].1.saturating_sub(1);
+            }
+        }
+        pages.sort_unstable();
+        pages
+    }
+
+    /// Returns the pages that share enough filed runs, those that share most first, and how many entries were read.
+    pub fn find(&self, runs: &[u64]) -> (Vec<Sequence>, u64) {
+        let (mut shared, mut read) = (HashMap::<Sequence, usize>::new(), 0);
+        for run in runs {
+            for entry in self.entries.iter_hash(*run).filter(|entry| entry.run() == *run) {
+                *shared.entry(entry.page).or_default() += 1;
+                read += 1;
+            }
+        }
+        let is_enough = |page: &Sequence, shared: usize| {
+            let filed = self.pages.binary_search_by_key(page, |(page, _)| *page).map_or(0, |place| self.pages[place].1);
+            shared * ONE_IN >= usize::from(filed)
+        };
+        let mut found: Vec<(Reverse<usize>, Sequence)> = shared
+            .into_iter()
+            .filter(|(page, shared)| is_enough(page, *shared))
+            .map(|(page, shared)| (Reverse(shared), page))
+            .collect();
+        found.sort_unstable();
+        (found.into_iter().map(|(_, page)| page).collect(), read)
+    }
+
+    /// Returns the number of pages.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Returns whether there is no page.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// Returns the memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.entries.allocation_size() + self.pages.capacity() * size_of::<(Sequence, u16)>()
+    }
+
+    /// Writes the index to a snapshot.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut entries: Vec<(u32, u64)> = self.entries.iter().map(|entry| (entry.page.0, entry.run())).collect();
+        entries.sort_unstable();
+        write_array(out, &self.pages.iter().map(|(page, _)| page.0).collect::<Vec<_>>())?;
+        write_array(out, &entries.iter().map(|(page, _)| *page).collect::<Vec<_>>())?;
+        write_array(out, &entries.iter().map(|(_, run)| *run).collect::<Vec<_>>())
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// Those of `input`.
+    pub fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let pages: Vec<u32> = read_array(input)?;
+        let (filed, runs): (Vec<u32>, Vec<u64>) = (read_array(input)?, read_array(input)?);
+        let mut index = Self {
+            entries: HashTable::with_capacity(runs.len()),
+            pages: pages.into_iter().map(|page| (Sequence(page), 0)).collect(),
+        };
+        for (page, run) in filed.into_iter().map(Sequence).zip(runs) {
+            index.entries.insert_unique(run, Entry::new(run, page), Entry::run);
+            if let Ok(place) = index.pages.binary_search_by_key(&page, |(page, _)| *page) {
+                index.pages[place].1 += 1;
+            }
+        }
+        Ok(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hash(run: u64) -> u64 {
+        (run + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    fn hashes(runs: &[u64]) -> Vec<u64> {
+        runs.iter().copied().map(hash).collect()
+    }
+
+    #[test]
+    fn pages_that_share_most_come_first_and_of_equals_the_earlier() {
+        let mut index = RunIndex::default();
+        for (page, runs) in (0..).map(Sequence).zip([&[1, 2, 3][..], &[3, 4], &[2, 3], &[9]]) {
+            index.insert(page, &hashes(runs));
+        }
+        assert_eq!(index.find(&hashes(&[2, 3])).0, [0, 2, 1].map(Sequence));
+        assert_eq!(index.remove(hash(3)), [0, 1, 2].map(Sequence));
+        assert_eq!(index.find(&hashes(&[2, 3])).0, [0, 2].map(Sequence));
+        index.add(Sequence(1), &hashes(&[2, 4]));
+        assert_eq!(index.find(&hashes(&[2, 4])), ([1, 0, 2].map(Sequence).to_vec(), 4));
+    }
+
+    #[test]
+    fn one_of_very_many_filed_runs_is_too_little() {
+        let mut index = RunIndex::default();
+        index.insert(Sequence(0), &hashes(&(0..64).collect::<Vec<_>>()));
+        assert!(index.find(&hashes(&[5])).0.is_empty());
+        assert_eq!(index.find(&hashes(&[5, 6])).0, [Sequence(0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn an_index_finds_what_sets_tell_and_comes_back_as_it_was(
+            pages in prop::collection::vec(prop::collection::btree_set(0u64..30, 0..8), 0..20),
+            removed in prop::collection::vec(0u64..30, 0..4),
+            probe in prop::collection::btree_set(0u64..30, 0..12),
+        ) {
+            let (mut index, mut sets) = (RunIndex::default(), BTreeMap::new());
+            for (page, runs) in (0..).map(|page| Sequence(page * 3)).zip(pages) {
+                index.insert(page, &hashes(&runs.iter().copied().collect::<Vec<_>>()));
+                sets.insert(page, runs);
+            }
+            for run in removed {
+                let had: Vec<Sequence> = sets.iter().filter(|(_, runs)| runs.contains(&run)).map(|(page, _)| *page).collect();
+                prop_assert_eq!(index.remove(hash(run)), had);
+                sets.values_mut().for_each(|runs| { runs.remove(&run); });
+            }
+            let expected: BTreeSet<Sequence> =
+                sets.iter().filter(|(_, runs)| !runs.is_disjoint(&probe)).map(|(page, _)| *page).collect();
+            let mut bytes = Vec::new();
+            index.save(&mut bytes).unwrap();
+            let probe = hashes(&probe.into_iter().collect::<Vec<_>>());
+            let found = index.find(&probe);
+            prop_assert_eq!(&found.0.iter().copied().collect::<BTreeSet<_>>(), &expected);
+            let loaded = RunIndex::load(&mut &bytes[..]).unwrap();
+            prop_assert_eq!(loaded.find(&probe), found);
+            prop_assert_eq!(loaded.len(), index.len());
+        }
+    }
+}
