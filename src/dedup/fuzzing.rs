@@ -16,15 +16,19 @@ const MOST: usize = 64 * 1024;
 fn options() -> Option<Options> {
     let normalizer = Normalizer::default();
     Some(Options {
-        base: normalizer.absolute("http://localhost/").ok()?,
+        base: None,
         url_field: "url".to_owned(),
         id_field: "id".to_owned(),
         html_field: "html".to_owned(),
-        text_field: "text".to_owned(),
+        text_fields: vec!["text".to_owned()],
+        time_field: "fetched_at".to_owned(),
         keep_columns: vec!["a.b".to_owned()],
         max_body: MOST,
+        max_text: MOST,
         reads_pdf: false,
         keeps_records: false,
+        keeps_rows: false,
+        seen: std::sync::Arc::default(),
         normalizer,
     })
 }
@@ -61,9 +65,9 @@ pub fn file(bytes: &[u8]) {
     let path = folder.path().join("input");
     let count = AtomicU64::new(0);
     if fs::write(&path, bytes).is_ok()
-        && let Ok(inputs) = Inputs::find(&[path])
+        && let Ok(inputs) = Inputs::find(&[path], &[])
     {
-        urls(inputs.items(&options, &count), bytes.len());
+        urls(inputs.items(&options, &count, &|| false), bytes.len());
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each input gave: the summary names those that gave nothing or were not read to their end.
 
-use super::input::{InputDamage, InputFile};
+use super::input::{IgnoredFile, InputDamage, InputFile};
 
 /// Most inputs that are listed. All of them are counted.
 const MOST_LISTED: usize = 1000;
@@ -42,6 +42,8 @@ pub struct InputReports {
     pub fruitful: u64,
     /// Inputs that gave none or were not read to their end.
     pub poor: u64,
+    /// Files of folders that may hold documents and were not read.
+    pub lost: u64,
     /// The first of the poor ones.
     pub listed: Vec<InputReport>,
     current: Option<InputReport>,
@@ -53,6 +55,10 @@ impl InputReports {
         self.close();
         self.opened += 1;
         self.current = Some(InputReport::new(file));
+    }
+
+    pub(super) fn ignored(&mut self, file: &IgnoredFile) {
+        self.lost += u64::from(file.is_lost);
     }
 
     pub(super) fn answer(&mut self) {

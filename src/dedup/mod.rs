@@ -22,11 +22,13 @@ mod input;
 mod input_report;
 mod intake;
 mod names;
+mod own_rows;
 mod run;
 mod shared_input;
 
-pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions};
+pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions, SeenFields};
 pub use input_report::{InputReport, InputReports};
+pub use own_rows::{OwnRows, OwnRowsError, RowsGiven, give_rows_back};
 pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts, SameUrl};
 pub use shared_input::{
     Accepts, InputReader, PageToDecide, ReadDocument, SharedInputReport, enter_earlier_verdict, enter_verdict,

@@ -16,7 +16,8 @@ use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, captur
 use crate::pagetext::PageReader;
 use crate::pipeline::{
     ArchivePolicy, CommitProgress, ContentReader, DecisionStage, IndexSnapshots, LiveStats, PipelineError,
-    ReferenceCrawls, StopReason, commit_all, render_page, restore_decider, snapshot_signature,
+    ReferenceCrawls, RenderedPage, StopReason, as_own_document, commit_all, render_page, restore_decider,
+    snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
@@ -336,7 +337,12 @@ impl Dedup {
         let mut all = Captures::default();
         if self.setup.same_url == SameUrl::Last {
             let unseen = AtomicU64::new(0);
-            for item in self.setup.inputs.items(&self.setup.input, &unseen).take_while(|_| !stop.is_asked()) {
+            for item in self
+                .setup
+                .inputs
+                .items(&self.setup.input, &unseen, &|| stop.is_asked())
+                .take_while(|_| !stop.is_asked())
+            {
                 if let InputItem::Answer(answer) = item
                     && answer.fetched.url.file().is_none()
                     && own_spelling(&answer.fetched, &self.setup.input.normalizer).is_none()
@@ -504,6 +510,7 @@ fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), 
             tally.inputs.passed();
         }
         Done::Note(Note::Ignored(file)) => {
+            tally.inputs.ignored(&file);
             tally.ignored.entry(ignored_kind(&file)).or_insert((0, file.place)).0 += 1;
         }
         Done::Note(Note::Damaged(damage)) => {
@@ -530,7 +537,7 @@ fn ignored_kind(file: &IgnoredFile) -> String {
     let ending = Path::new(&file.place).extension().and_then(|ending| ending.to_str());
     let ending = ending.filter(|ending| ending.len() <= LONGEST_ENDING);
     let ending = ending.map_or("no ending".to_owned(), |ending| format!(".{}", ending.to_ascii_lowercase()));
-    format!("{ending} ({})", file.what)
+    format!("{ending} ({}{})", if file.is_lost { "not read: " } else { "" }, file.what)
 }
 
 /// Reads, sifts and renders the input, and passes it to `take` in order.
@@ -552,7 +559,8 @@ fn pipe(
             outlets.push(outlet);
         }
         scope.spawn(move || {
-            let items = setup.inputs.items(&setup.input, bytes).take_while(|_| !stop.is_asked());
+            let is_stopped = || stop.is_asked();
+            let items = setup.inputs.items(&setup.input, bytes, &is_stopped).take_while(|_| !stop.is_asked());
             let items = items.map(Some).chain(std::iter::repeat_with(|| None));
             for (item, inlet) in items.zip(inlets.iter().cycle()) {
                 let Some(work) = sift(item) else { break };
@@ -572,6 +580,15 @@ fn pipe(
     })
 }
 
+/// Renders a page; `is_row`: one that is a row of the user's own.
+pub(super) fn read_page(reader: &ContentReader, fetched: &Fetched, is_row: bool) -> Result<RenderedPage, String> {
+    let mut read = render_page(reader, fetched)?;
+    if is_row {
+        as_own_document(&mut read, fetched.media_type() == "text/plain");
+    }
+    Ok(read)
+}
+
 fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Work>, done: &SyncSender<Done>) {
     for work in work {
         let result = match work {
@@ -579,11 +596,13 @@ fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Wo
             Work::Answer(document, capture, renews) => {
                 let InputDocument { fetched, row, .. } = *document;
                 let fetched: Arc<Fetched> = Arc::new(fetched);
-                let is_page = (200..300).contains(&fetched.status)
-                    && absent_page(&fetched).is_none()
-                    && (setup.accepts)(&fetched.media_type())
-                    && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| render_page(reader, &fetched));
+                // A row or file of the user's own is what it is called: nobody asks it for a status, or looks at its first bytes.
+                let is_page = row.is_some()
+                    || (200..300).contains(&fetched.status)
+                        && absent_page(&fetched).is_none()
+                        && (setup.accepts)(&fetched.media_type())
+                        && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
+                let read = is_page.then(|| read_page(reader, &fetched, row.is_some()));
                 Done::Answer(InputPage { fetched, row, capture, read }, renews)
             }
         };

@@ -106,7 +106,7 @@ impl InputReader {
     /// Reads an input, a file or a folder, in order. Stops when `take` returns false.
     pub fn read(&self, name: &str, mut take: impl FnMut(ReadDocument) -> bool) -> SharedInputReport {
         let mut report = SharedInputReport::default();
-        let inputs = match Inputs::find(&[Path::new(name).to_owned()]) {
+        let inputs = match Inputs::find(&[Path::new(name).to_owned()], &[]) {
             Ok(inputs) => inputs,
             Err(error) => {
                 report.why = Some(error.to_string());
@@ -114,7 +114,7 @@ impl InputReader {
             }
         };
         let (bytes, mut reports) = (AtomicU64::new(0), InputReports::default());
-        for item in inputs.items(&self.options, &bytes) {
+        for item in inputs.items(&self.options, &bytes, &|| false) {
             match item {
                 InputItem::Opened(file) => reports.open(file),
                 InputItem::Answer(document) if self.options.keeps_records && document.record.is_none() => {
@@ -131,7 +131,7 @@ impl InputReader {
                     }
                 }
                 InputItem::Passed => reports.passed(),
-                InputItem::Ignored(_) => {}
+                InputItem::Ignored(file) => reports.ignored(&file),
                 InputItem::Damaged(damage) => {
                     report.damaged += 1;
                     report.why.get_or_insert_with(|| format!("{}: {}", damage.place, damage.why));
@@ -140,14 +140,14 @@ impl InputReader {
             }
         }
         reports.end(false);
-        report.is_good = report.answers > 0 && reports.poor == 0;
+        report.is_good = report.answers > 0 && reports.poor == 0 && reports.lost == 0;
         report
     }
 
     fn document(&self, input: &str, number: u64, document: InputDocument) -> ReadDocument {
         let InputDocument { fetched, row, record_id, record, .. } = document;
         let fetched: Arc<Fetched> = Arc::new(fetched);
-        let read = self.is_page(&fetched).then(|| render_page(&self.content, &fetched));
+        let read = (row.is_some() || self.is_page(&fetched)).then(|| render_page(&self.content, &fetched));
         let mut arrival = InputPage { fetched: fetched.clone(), row, capture: 1, read };
         let mut line = line_without_verdict(&arrival);
         let Some(Ok(read)) = &mut arrival.read else {

@@ -104,6 +104,11 @@ impl ExportRow {
         let page = page.as_ref();
         let PageText { main, full, markdown, language, license } =
             page.and_then(|page| contents.text(page, columns.wanted(), hosts.of(&line))).unwrap_or_default();
+        // A row that is text is passed on as it was given, byte for byte.
+        let own = page.filter(|page| line.line.is_some() && page.media_type() == "text/plain");
+        let own = own.map(|page| String::from_utf8_lossy(&page.body).into_owned());
+        let as_given = |text: Option<String>| text.map(|text| own.clone().unwrap_or(text));
+        let (main, full, markdown) = (as_given(main), as_given(full), as_given(markdown));
         let (text, full) = if columns.has_full_text() { (main, Some(full)) } else { (main.or(full), None) };
         Ok(Self {
             text,

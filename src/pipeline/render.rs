@@ -41,6 +41,15 @@ pub(crate) fn render_page(reader: &ContentReader, page: &Fetched) -> Result<Rend
     })
 }
 
+/// Makes a page of the user's own row or file: it has no word for robots, and its text is the same whatever its line ends,
+/// marks and form of Unicode are, at any length.
+pub(crate) fn as_own_document(read: &mut RenderedPage, is_plain: bool) {
+    read.rendered.robots = crate::model::RobotsDirectives::default();
+    if let (Some(text), true) = (read.rendered.text_digest, is_plain) {
+        read.body_digest = text;
+    }
+}
+
 /// Returns the digest by which the body of a page is compared with others. A truncated one equals none.
 pub(crate) fn compared_digest(page: PageId, fetched: &Fetched, body_digest: Digest) -> Digest {
     if fetched.truncated { digest_of_part(body_digest, page) } else { body_digest }

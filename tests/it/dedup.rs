@@ -132,7 +132,7 @@ fn folders_and_json_lines_are_read_and_damage_is_reported() {
     place.write("site/a.html", &format!("<title>A</title><p>{}", words(0)));
     place.write("site/b.html", &format!("<title>B</title><p>{}", words(1)));
     place.write("site/c.txt", &words(500));
-    place.write("site/picture.png", "x");
+    place.write("site/picture.png", "GIF89a");
     let row = |url: &str, field: &str, text: &str| format!("{}\n", serde_json::json!({"url": url, field: text}));
     let rows = [
         row("http://a.test/", "content", &format!("<p>{}", words(0))),

@@ -109,6 +109,7 @@ mod odd_answers;
 mod old_store;
 mod one_folder;
 mod overlap;
+mod own_rows;
 mod packages;
 mod pages_as_they_are;
 mod planted;

@@ -215,8 +215,8 @@ fn an_input_that_gives_nothing_is_named_and_changes_the_exit_code() {
     place.write("cut.json", &format!("[{}, {{\"id\": 4", row(3)));
     place.write("strange.bin", "\u{1}\u{2}");
     std::fs::create_dir(place.path("folder")).unwrap();
-    place.write("folder/a.xyz", "x");
-    place.write("folder/b.xyz", "x");
+    place.write("folder/a.xyz", "SQLite format 3\0");
+    place.write("folder/b.xyz", "SQLite format 3\0");
 
     // One damaged row is no input without pages.
     dedup(&place, &["good.jsonl", "damaged.jsonl"], &[]).expect_code(0);
@@ -252,7 +252,7 @@ fn an_input_that_gives_nothing_is_named_and_changes_the_exit_code() {
         .finish()
         .expect_code(8)
         .stdout;
-    assert!(text.contains("files ignored     2 .xyz (text)"), "{text}");
+    assert!(text.contains("files ignored     2 .xyz (not read: a database of SQLite)"), "{text}");
     assert!(text.contains("textless.jsonl (JSON): no page, 2 damaged: no text in 'html'"), "{text}");
     // A run that has nothing new to read has read it all the same.
     place.run(["dedup", "good.jsonl", "-o", "text", "--min-free", "0"]).finish().expect_code(0);

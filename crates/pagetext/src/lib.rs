@@ -271,7 +271,7 @@ impl PageReader {
         let page = page.into();
         let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
         document.text.settle();
-        let text = if kind == Kind::Plain { reading::plain(&source) } else { reading::main_text(&document.text) };
+        let text = if kind == Kind::Plain { source.clone().into_owned() } else { reading::main_text(&document.text) };
         let base = document.base.unwrap_or_else(|| page.url.as_url().clone());
         Some(Reading { text, source, charset: encoding.name(), base, refresh: document.refresh })
     }

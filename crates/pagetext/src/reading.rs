@@ -38,11 +38,6 @@ pub(super) fn main_text(text: &FieldedText) -> String {
     if main.len() * LEAST_PART < all.len() { all } else { main }
 }
 
-/// Returns plain text with line feeds as line ends, trimmed.
-pub(super) fn plain(source: &str) -> String {
-    source.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
-}
-
 /// Joins the visible pieces, without the title.
 fn lines<'a>(pieces: impl Iterator<Item = Piece<'a>>) -> String {
     let mut text = String::new();
@@ -97,7 +92,7 @@ mod tests {
 
     #[test]
     fn plain_text_is_itself_and_a_picture_has_none() {
-        assert_eq!(text("text/plain", "\u{feff}a\r\n  b <p>\r\rc\n").unwrap(), "a\n  b <p>\n\nc");
+        assert_eq!(text("text/plain", "\u{feff} a\r\n  b <p>\r\rc\n").unwrap(), " a\r\n  b <p>\r\rc\n");
         assert_eq!(text("image/png", "a"), None);
     }
 }

@@ -9,7 +9,7 @@ use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
-use super::value_enums::{KeptChoice, VerdictChoice};
+use super::value_enums::VerdictChoice;
 
 /// The commands under `cluster`.
 #[derive(Debug, Subcommand)]
@@ -132,9 +132,6 @@ pub struct SharedDedupFlags {
         help_heading = "Cluster"
     )]
     pub turn: u16,
-    /// With --cluster: format of the kept pages, jsonl unless given; all workers must have the same
-    #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
-    pub kept: Option<KeptChoice>,
     /// With --cluster: format of the verdicts; parquet with --kept parquet, else jsonl
     #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
     pub verdicts: Option<VerdictChoice>,

@@ -13,12 +13,12 @@ use super::value_enums::SameUrlChoice;
 /// The arguments of `dedup`.
 #[derive(Debug, Args)]
 pub struct DedupArguments {
-    /// Files (WARC, WACZ, ARC, WET, Parquet, JSON, CSV, HTML, text), folders of these, s3://BUCKET/NAME, or - for stdin
+    /// Files (WARC, WACZ, ARC, WET, Parquet, Arrow, JSON, CSV, HTML, text), folders of these, s3://BUCKET/NAME, or - for stdin
     #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
-    /// Folders: a page has its path, appended to URL, as its URL
-    #[arg(long, value_name = "URL", default_value = "http://localhost/", value_hint = ValueHint::Url)]
-    pub base: String,
+    /// Folders: a page has its path in the folder, appended to URL, as its URL; otherwise its whole path
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub base: Option<String>,
     /// Tables: field with the URL, by name or path (metadata.url)
     #[arg(long, value_name = "NAME", default_value = "url")]
     pub url_field: String,
@@ -28,15 +28,26 @@ pub struct DedupArguments {
     /// Tables: field with the source of the page
     #[arg(long, value_name = "NAME", default_value = "html")]
     pub html_field: String,
-    /// Tables: field with the text of the page, if it has no source
-    #[arg(long, value_name = "NAME", default_value = "text")]
-    pub text_field: String,
+    /// Tables: field with the text of the page, if it has no source; a path goes into lists (messages[].content), and
+    /// several are joined
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "text")]
+    pub text_field: Vec<String>,
+    /// Tables: field with the time at which the page was fetched
+    #[arg(long, value_name = "NAME", default_value = "fetched_at")]
+    pub time_field: String,
     /// Tables: other fields to carry through to pages.jsonl and exports
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub keep_columns: Vec<String>,
     /// Several captures of one URL: keep each as a document, or the first or the last in the input
     #[arg(long, value_name = "WHICH", value_enum, default_value = "first")]
     pub same_url: SameUrlChoice,
+    /// Write the rows that are kept, as they came, to FILE or - for stdout; with --cluster: the format of kept pages (jsonl,
+    /// parquet, warc)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "mark")]
+    pub kept: Option<PathBuf>,
+    /// Write all rows, each with its verdict in the columns dedup_outcome, dedup_of and dedup_score, to FILE or -
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub mark: Option<PathBuf>,
     /// Start over; fail if the output folder is not empty
     #[arg(long)]
     pub fresh: bool,

@@ -15,7 +15,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::date;
 use super::field_path::FieldPath;
-use super::row::{InputRow, RowFields, RowPlace};
+use super::row::{InputRow, RawRow, RowFields, RowPlace, joined};
 use super::stream::MOST_FAULTS;
 use super::{InputDamage, InputDocument, InputItem, Options};
 
@@ -25,10 +25,65 @@ pub(super) const SAMPLE: usize = 1024 * 1024;
 /// Most names that an error tells.
 const MOST_NAMES: usize = 20;
 
-/// Returns the separator of a text that begins like CSV.
-pub(super) fn separator(text: &[u8], options: &Options) -> Option<u8> {
-    let is_named = |name: &String| *name == options.html_field || *name == options.text_field;
-    SEPARATORS.into_iter().find(|separator| heading(text, *separator).iter().any(is_named))
+/// Returns the separator of a text that begins like CSV. What may be a document needs two names at least.
+pub(super) fn separator(text: &[u8], options: &Options, may_be_document: bool) -> Option<u8> {
+    let is_named = |name: &String| *name == options.html_field || options.text_fields.contains(name);
+    SEPARATORS.into_iter().find(|separator| {
+        let heading = heading(text, *separator);
+        heading.iter().any(is_named) && (heading.len() > 1 || !may_be_document)
+    })
+}
+
+/// How a file writes its cells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    pub separator: u8,
+    /// Whether quotes stand around cells. Text between tabs often knows no quoting (`text/tab-separated-values`).
+    is_quoted: bool,
+    /// Whether a quote within a cell has a backslash before it.
+    has_backslashes: bool,
+}
+
+impl Dialect {
+    /// Tells the dialect of a file that begins like this.
+    pub fn of(sample: &[u8], separator: u8) -> Self {
+        let is_quoted = separator != b'\t' || closes_quotes(sample, separator);
+        Self { separator, is_quoted, has_backslashes: is_quoted && has_backslashes(sample, separator) }
+    }
+
+    fn reader<R: io::Read>(self, input: R) -> Reader<Quotes<R>> {
+        let input = Quotes::new(input, self.has_backslashes);
+        reader_builder(self.separator).quoting(self.is_quoted).from_reader(input)
+    }
+}
+
+/// Returns whether each quote that opens a cell is closed before a separator, a line end, or the end of what is seen.
+fn closes_quotes(text: &[u8], separator: u8) -> bool {
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == separator || matches!(byte, b'\r' | b'\n'));
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] != b'"' {
+            // The next cell.
+            let Some(end) = text[at..].iter().position(|byte| *byte == separator || *byte == b'\n') else {
+                return true;
+            };
+            at += end + 1;
+            continue;
+        }
+        at += 1;
+        loop {
+            let Some(next) = memchr::memchr(b'"', &text[at..]) else { return text.len() >= SAMPLE };
+            at += next + 1;
+            match text.get(at) {
+                Some(b'"') => at += 1,
+                after if is_end(after) => break,
+                _ if text[..at - 1].last() == Some(&b'\\') => {}
+                _ => return false,
+            }
+        }
+        at += 1;
+    }
+    true
 }
 
 /// Returns whether a text has a quote behind a backslash that does not end its cell: nothing that may stand behind a
@@ -63,7 +118,7 @@ pub(super) fn refusal(text: &[u8], options: &Options) -> String {
             format!(
                 "no column '{}' (--html-field) or '{}' (--text-field) in CSV with the columns {}{more}",
                 options.html_field,
-                options.text_field,
+                options.text_fields.join(","),
                 names.join(", ")
             )
         }
@@ -79,7 +134,7 @@ fn is_plain(name: &str) -> bool {
 /// Returns the cells of the first row.
 fn heading(text: &[u8], separator: u8) -> Vec<String> {
     let mut row = ByteRecord::new();
-    let is_read = reader(text, separator).read_byte_record(&mut row);
+    let is_read = reader_builder(separator).from_reader(text).read_byte_record(&mut row);
     if !is_read.unwrap_or(false) {
         return Vec::new();
     }
@@ -148,15 +203,17 @@ impl<R: io::Read> io::Read for Quotes<R> {
     }
 }
 
-fn reader<R: io::Read>(input: R, separator: u8) -> Reader<R> {
-    ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(input)
+fn reader_builder(separator: u8) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).delimiter(separator);
+    builder
 }
 
 /// The documents of a file, in order.
 pub(super) struct Rows<'a, R> {
     file: Arc<str>,
     options: &'a Options,
-    separator: u8,
+    dialect: Dialect,
     fields: RowFields,
     /// `None` while a fault is dealt with.
     reader: Option<Reader<Quotes<R>>>,
@@ -166,6 +223,8 @@ pub(super) struct Rows<'a, R> {
     /// The places of the fields in a row, and the number of cells in the heading.
     columns: Option<(Vec<Option<usize>>, usize)>,
     row: ByteRecord,
+    /// The cells of the heading.
+    names: Arc<[Vec<u8>]>,
     /// The number of the row, as a spreadsheet counts: that of the names is the first.
     number: u64,
     /// The last row and its place, until it is known that the file does not end in a text of it.
@@ -174,17 +233,18 @@ pub(super) struct Rows<'a, R> {
 }
 
 impl<'a, R: BufRead> Rows<'a, R> {
-    pub fn new(place: &str, input: R, (separator, has_backslashes): (u8, bool), options: &'a Options) -> Self {
+    pub fn new(place: &str, input: R, dialect: Dialect, options: &'a Options) -> Self {
         Self {
             file: Arc::from(place),
             options,
-            separator,
+            dialect,
             fields: RowFields::new(options),
-            reader: Some(reader(Quotes::new(input, has_backslashes), separator)),
+            reader: Some(dialect.reader(input)),
             faults: 0,
             is_behind_fault: false,
             columns: None,
             row: ByteRecord::new(),
+            names: Arc::from([]),
             number: 0,
             held: None,
             is_over: false,
@@ -194,23 +254,41 @@ impl<'a, R: BufRead> Rows<'a, R> {
     /// Finds the columns by the names in the first row.
     fn heading(&self) -> Vec<Option<usize>> {
         let names: Vec<String> = self.row.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect();
-        let place = |field: &FieldPath| names.iter().position(|name| *name == field.plain);
+        self.options.seen.tell(names.iter().map(String::as_str));
+        let place = |field: &FieldPath| {
+            let place = names.iter().position(|name| *name == field.plain);
+            place.inspect(|_| self.options.seen.see(&field.plain))
+        };
         self.fields.all().map(place).collect()
     }
 
     fn document(&self, columns: &[Option<usize>], number: u64) -> Result<InputDocument, String> {
         let cell = |column: Option<usize>| self.row.get(column?).filter(|cell| !cell.is_empty());
         let text = |column: Option<usize>| cell(column).map(String::from_utf8_lossy);
-        let [url, id, html, body, fetched_at, kept @ ..] = columns else { return Err("no columns".to_owned()) };
+        let [url, id, html, fetched_at, others @ ..] = columns else { return Err("no columns".to_owned()) };
+        let (texts, kept) = others.split_at(self.fields.texts.len());
         let row = InputRow {
             url: text(*url),
             id: text(*id),
             html: cell(*html).map(Cow::Borrowed),
-            text: text(*body),
+            text: joined(texts.iter().map(|column| text(*column))),
             fetched_at: text(*fetched_at).and_then(|time| date::millis(&time)),
             columns: self.fields.kept(kept.iter().map(|column| text(*column).map(|cell| cell.into()))),
+            raw: self.options.keeps_rows.then(|| self.raw()),
         };
         row.document(RowPlace { file: &self.file, number }, self.options)
+    }
+}
+
+impl<R> Rows<'_, R> {
+    fn raw(&self) -> RawRow {
+        let cells = self.row.iter().map(<[u8]>::to_vec).collect();
+        RawRow::Cells {
+            names: self.names.clone(),
+            cells,
+            separator: self.dialect.separator,
+            is_quoted: self.dialect.is_quoted,
+        }
     }
 }
 
@@ -234,6 +312,7 @@ impl<R: BufRead> Rows<'_, R> {
             }
             let Some((columns, cells)) = &self.columns else {
                 self.columns = Some((self.heading(), self.row.len()));
+                self.names = self.row.iter().map(<[u8]>::to_vec).collect();
                 continue;
             };
             // The rest of a text may have commas. A quote that stands alone tells that it is one.
@@ -257,7 +336,7 @@ impl<R: BufRead> Rows<'_, R> {
         self.faults += 1;
         self.is_behind_fault = true;
         // The reader has nothing in store: it asks for more only when it has none.
-        let Some(Quotes { mut input, has_backslashes, .. }) = self.reader.take().map(Reader::into_inner) else {
+        let Some(Quotes { mut input, .. }) = self.reader.take().map(Reader::into_inner) else {
             return false;
         };
         let mut line = Vec::new();
@@ -267,7 +346,7 @@ impl<R: BufRead> Rows<'_, R> {
                 Ok(0) => break,
                 Ok(_) if line.last() != Some(&b'\n') => break,
                 Ok(_) => {
-                    self.reader = Some(reader(Quotes::new(input, has_backslashes), self.separator));
+                    self.reader = Some(self.dialect.reader(input));
                     return true;
                 }
                 Err(_) => self.faults += 1,
@@ -281,6 +360,7 @@ impl<R: BufRead> Rows<'_, R> {
         let has_lines = self.row.iter().any(|cell| memchr::memchr(b'\n', cell).is_some());
         // Behind a fault, one of a pair may be lost.
         has_lines
+            && self.dialect.is_quoted
             && self.faults == 0
             && self.reader.as_ref().is_some_and(|reader| !reader.get_ref().count.is_multiple_of(2))
     }
@@ -326,8 +406,7 @@ mod tests {
             InputItem::Damaged(damage) => format!("{}: {}", damage.place, damage.why),
             other => panic!("{other:?}"),
         };
-        let separator = separator(file, options).unwrap();
-        let dialect = (separator, has_backslashes(file, separator));
+        let dialect = Dialect::of(file, separator(file, options, false).unwrap());
         Rows::new("f", file, dialect, options).map(told).collect()
     }
 
@@ -350,6 +429,15 @@ mod tests {
         assert_eq!(read(b"text\nonly\n", &options), ["f#2 only"]);
         assert!(read(b"text,id\na,b,1\n", &options)[0].contains("3 cells below 2 names"));
         assert_eq!(read(b"id,text\n1,5\" disk\n2,\"b\nc\"\n3,d\n", &options), ["1 5\" disk", "2 b\nc", "3 d"]);
+    }
+
+    #[test]
+    fn quotes_stand_around_the_cells_between_tabs_only_if_each_is_closed() {
+        let options = options();
+        let lone = b"id\ttext\n1\t\"Never, she began\n2\t5\" wide\n3\t\"\"Twice\n";
+        assert_eq!(read(lone, &options), ["1 \"Never, she began", "2 5\" wide", "3 \"\"Twice"]);
+        let quoted = b"id\ttext\n1\t\"one\ntwo\tthree \"\"x\"\"\"\n2\ty\n";
+        assert_eq!(read(quoted, &options), ["1 one\ntwo\tthree \"x\"", "2 y"]);
     }
 
     #[test]
@@ -393,9 +481,9 @@ mod tests {
         let file = [&one[..], &two[..two.len() / 2], &three].concat();
         let input = io::BufReader::with_capacity(64, Stream::new(&file[..]));
         let text = |number| format!("text {number}\nof, two lines");
-        assert_read_on(Rows::new("f", input, (b',', false), &options), text, 82);
+        assert_read_on(Rows::new("f", input, Dialect::of(b"", b','), &options), text, 82);
         let cut = [&one[..], &two[..two.len() / 2]].concat();
-        let items: Vec<InputItem> = Rows::new("f", Stream::new(&cut[..]), (b',', false), &options).collect();
+        let items: Vec<InputItem> = Rows::new("f", Stream::new(&cut[..]), Dialect::of(b"", b','), &options).collect();
         assert!(matches!(items.last(), Some(InputItem::Damaged(damage)) if damage.breaks_off), "{items:?}");
     }
 
@@ -408,7 +496,7 @@ mod tests {
     #[test]
     fn what_does_not_name_its_text_is_refused_with_its_columns() {
         let options = options();
-        assert_eq!(separator(b"a,b\n1,2\n", &options), None);
+        assert_eq!(separator(b"a,b\n1,2\n", &options, false), None);
         assert!(refusal(b"a,b\n1,2\n", &options).contains("'text' (--text-field) in CSV with the columns a, b"));
         for text in [&b"<html>, <p>"[..], b"", b"prose without a table", b"\x00\x01,\x02"] {
             assert_eq!(refusal(text, &options), "neither WARC, Parquet, JSON nor CSV", "{text:?}");
@@ -418,7 +506,8 @@ mod tests {
     #[test]
     fn the_columns_that_are_kept_come_through() {
         let options = Options { keep_columns: vec!["lang".into(), "none".into()], ..options() };
-        let items: Vec<InputItem> = Rows::new("f", &b"text,lang\nx,de\n"[..], (b',', false), &options).collect();
+        let items: Vec<InputItem> =
+            Rows::new("f", &b"text,lang\nx,de\n"[..], Dialect::of(b"", b','), &options).collect();
         let [InputItem::Answer(document)] = &items[..] else { panic!("{items:?}") };
         let columns = document.row.as_ref().unwrap().columns.clone().unwrap();
         assert_eq!(serde_json::Value::Object(columns), serde_json::json!({"lang": "de", "none": null}));

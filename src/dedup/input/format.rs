@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::fetch::no_text;
 
-use super::{arc, parquet, wacz};
+use super::{arc, arrow, parquet, wacz};
 
 /// Bytes that are looked at.
 pub(super) const MOST_LOOKED_AT: usize = 4096;
@@ -26,9 +26,11 @@ pub(super) enum Format {
     Page(&'static str),
     /// Nothing.
     Empty,
-    /// A compression that is not read, and the program that undoes it.
-    Compressed(&'static str, &'static str),
-    /// Nothing that is read: what it seems to be.
+    /// A table of Arrow: a file, as Feather is, or a stream.
+    Arrow,
+    /// Something that may hold documents and is not read, and what to do about it.
+    Unread(&'static str, &'static str),
+    /// Nothing that its beginning tells: what it seems to be.
     Unknown(&'static str),
 }
 
@@ -41,18 +43,39 @@ const SIGNATURES: &[(Format, Signature)] = &[
     (Format::Arc, arc::is_arc),
     (Format::Zip, wacz::is_zip),
     (Format::Parquet, |first| first.starts_with(parquet::MAGIC)),
-    (Format::Compressed("bzip2", "bunzip2"), |first| {
-        first.starts_with(b"BZh") && first.get(4..10) == Some(BZIP2_BLOCK)
+    (Format::Arrow, arrow::is_arrow),
+    (Format::Unread("a pointer of Git LFS", "fetch the file itself: git lfs pull"), |first| {
+        first.starts_with(b"version https://git-lfs.github.com/")
     }),
-    (Format::Compressed("xz", "unxz"), |first| first.starts_with(b"\xfd7zXZ\0")),
-    (Format::Compressed("LZ4", "unlz4"), |first| first.starts_with(b"\x04\x22\x4d\x18")),
+    (Format::Unread("a pointer of git-annex", "fetch the file itself: git annex get"), |first| {
+        first.starts_with(b"/annex/objects/") || (first.starts_with(b"../") && contains(first, b"/.git/annex/objects/"))
+    }),
+    (Format::Unread("a pointer of DVC", "fetch the file itself: dvc pull"), |first| {
+        first.starts_with(b"outs:\n- md5: ")
+    }),
+    (Format::Unread("a tar archive", "unpack it first: tar -xf"), |first| first.get(257..262) == Some(b"ustar")),
+    (Format::Unread("7z", "unpack it first: 7z x"), |first| first.starts_with(b"7z\xbc\xaf\x27\x1c")),
+    (Format::Unread("a database of SQLite", "export its table as CSV or JSON"), |first| {
+        first.starts_with(b"SQLite format 3\0")
+    }),
+    (Format::Unread("Avro", "convert it to Parquet"), |first| first.starts_with(b"Obj\x01")),
+    (Format::Unread("ORC", "convert it to Parquet"), |first| first.starts_with(b"ORC") && !is_printed(first)),
+    (Format::Unread("HDF5", "convert it to Parquet"), |first| first.starts_with(b"\x89HDF\r\n\x1a\n")),
+    (Format::Unread("Feather of version 1", "write it again as Feather 2 or Parquet"), |first| {
+        first.starts_with(b"FEA1")
+    }),
     (Format::JsonLines, |first| first.starts_with(b"\x1e") || begins_with(first, b"{", b"\"}")),
     (Format::JsonArray, |first| begins_with(first, b"[", b"{[\"]")),
     (Format::Page("application/xhtml+xml"), is_xhtml),
     (Format::Page("text/html"), is_html),
 ];
 
-const BZIP2_BLOCK: &[u8] = b"1AY&SY";
+/// Endings of names of tables: what begins like text has no other format then.
+const TABLES: [&str; 11] =
+    ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "parquet", "arrow", "feather", "warc"];
+
+/// Endings that name a compression.
+const COMPRESSED: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".lz4"];
 
 /// Endings of names of pages that begin with nothing but words, and their media types.
 const PAGES: [(&str, &str); 7] = [
@@ -111,19 +134,55 @@ pub(super) fn format(first: &[u8], name: &Path) -> Format {
         return Format::Page(media_type);
     }
     match first {
+        _ if text.starts_with(b"<svg") || contains(first, b"<svg") && text.starts_with(b"<?xml") => {
+            Format::Unknown("image/svg+xml")
+        }
         _ if text.starts_with(b"<?xml") => Format::Unknown("XML"),
-        _ if first.contains(&0) => Format::Unknown("binary"),
+        _ if is_binary(first) => Format::Unknown("binary"),
         _ => Format::Unknown("text"),
     }
 }
 
+/// What a text is that begins like nothing known: a table by its ending, whatever else it holds; or, found in a folder or
+/// named with an ending, a document, such as Markdown and code.
+pub(super) fn is_document(name: &Path, is_named: bool) -> bool {
+    match ending(name) {
+        Some(ending) => !TABLES.contains(&ending.as_str()),
+        None => !is_named,
+    }
+}
+
+/// Whether these are media types of what holds no words, or documents that are read only if that is wanted.
+pub(super) fn is_picture_or_sound(what: &str) -> bool {
+    ["image/", "audio/", "video/", "application/ogg", "application/pdf"].iter().any(|kind| what.starts_with(kind))
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(text, part).is_some()
+}
+
+/// Whether bytes are no text: a zero, or many control characters that no text has (MIME Sniffing Standard, section 7.2).
+fn is_binary(first: &[u8]) -> bool {
+    let is_control = |byte: &&u8| matches!(byte, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    first.contains(&0) || first.iter().filter(is_control).count() * 32 > first.len()
+}
+
+fn is_printed(text: &[u8]) -> bool {
+    !text.contains(&0)
+}
+
 /// Returns the media type of a page by the ending of its name. Mirrors put the query behind it: `index.html?page=2`.
 fn by_name(name: &Path) -> Option<&'static str> {
-    let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
-    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    let name = name.split(['?', '@']).next().unwrap_or_default();
-    let (_, ending) = name.rsplit_once('.')?;
+    let ending = ending(name)?;
     PAGES.iter().find(|(known, _)| *known == ending).map(|(_, media_type)| *media_type)
+}
+
+/// Returns the ending of a name, without that of a compression.
+fn ending(name: &Path) -> Option<String> {
+    let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let name = COMPRESSED.iter().fold(name.as_str(), |name, ending| name.trim_end_matches(ending));
+    let name = name.split(['?', '@']).next().unwrap_or_default();
+    name.rsplit_once('.').map(|(_, ending)| ending.to_owned())
 }
 
 /// Returns whether text begins with `bracket`, white space, and one of these bytes.
@@ -187,8 +246,11 @@ mod tests {
             (b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC 'x'><html>", "a", Format::Page("application/xhtml+xml")),
             (b"<?xml version='1.0'?><rss>", "feed", Format::Unknown("XML")),
             (b"<abbr>x", "a", Format::Unknown("text")),
+            (b"<?xml version='1.0'?><svg>", "a.svg", Format::Unknown("image/svg+xml")),
             (b"\x89PNG\r\n\x1a\n", "a.html", Format::Unknown("image/png")),
-            (b"BZh91AY&SY", "a.jsonl.bz2", Format::Compressed("bzip2", "bunzip2")),
+            (b"ARROW1\0\0", "a.feather", Format::Arrow),
+            (b"\xff\xff\xff\xff\x70\0\0\0\x10", "data-00000.arrow", Format::Arrow),
+            (b"ORCHIDS grow here", "a.txt", Format::Page("text/plain")),
             (b"BZhang wrote", "a.txt", Format::Page("text/plain")),
             (b"\x01\0\x02", "a", Format::Unknown("binary")),
             (b" \n", "a.html", Format::Empty),

@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::field_path::FieldPath;
+use super::field_path::{FieldPath, text_of, walk};
 
 /// The value of a wanted field.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub(super) enum JsonCell<'a> {
     Word(&'a str),
     /// An object or array, as it stands there.
     Nested(&'a [u8]),
+    /// An array, as it stands there, into each element of which the path goes on.
+    Each(&'a [u8], Vec<String>),
 }
 
 /// Why a text is no JSON object.
@@ -48,6 +50,8 @@ impl std::fmt::Display for JsonError {
 pub(super) struct WantedFields {
     root: Node,
     count: usize,
+    /// Whether a field was there, be it null, by number.
+    pub seen: std::cell::RefCell<Vec<bool>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -78,6 +82,7 @@ impl WantedFields {
             }
             wanted.count = number + 1;
         }
+        wanted.seen = vec![false; wanted.count].into();
         wanted
     }
 
@@ -85,9 +90,14 @@ impl WantedFields {
     /// length of the object.
     pub fn read<'a>(&self, text: &'a [u8]) -> Result<(Vec<Option<JsonCell<'a>>>, usize), JsonError> {
         let mut reader = Reader { text, at: 0, field: None };
-        let mut cells = Cells { cells: vec![None; self.count], is_plain: vec![false; self.count] };
+        let none = || vec![false; self.count];
+        let mut cells = Cells { cells: vec![None; self.count], is_plain: none(), is_there: none() };
         match reader.object(&self.root, &mut cells) {
-            Ok(()) => Ok((cells.cells, reader.at)),
+            Ok(()) => {
+                let mut seen = self.seen.borrow_mut();
+                seen.iter_mut().zip(&cells.is_there).for_each(|(seen, is_there)| *seen |= is_there);
+                Ok((cells.cells, reader.at))
+            }
             Err((what, is_end)) => Err(JsonError { at: reader.at, what, is_end, field: reader.field }),
         }
     }
@@ -97,6 +107,8 @@ struct Cells<'a> {
     cells: Vec<Option<JsonCell<'a>>>,
     /// Whether a cell was found by its plain name.
     is_plain: Vec<bool>,
+    /// Whether there is one, be it null.
+    is_there: Vec<bool>,
 }
 
 /// What is wrong, and whether more text could mend it.
@@ -152,6 +164,12 @@ impl<'a> Reader<'a> {
             self.object(child, cells)?;
             let value = JsonCell::Nested(&self.text[from..self.at]);
             set(cells, &child.fields, Some(value));
+            return Ok(());
+        }
+        if self.peek()? == b'[' && !child.children.is_empty() {
+            let from = self.at;
+            self.skip()?;
+            set_each(cells, child, &self.text[from..self.at], &[]);
             return Ok(());
         }
         let value = match self.peek()? {
@@ -251,9 +269,70 @@ impl<'a> Reader<'a> {
 
 fn set<'a>(cells: &mut Cells<'a>, fields: &[(usize, bool)], value: Option<JsonCell<'a>>) {
     for &(number, is_plain) in fields {
+        cells.is_there[number] = true;
         if is_plain || !cells.is_plain[number] {
             cells.cells[number].clone_from(&value);
             cells.is_plain[number] = is_plain;
+        }
+    }
+}
+
+/// Sets the fields below an array, each with the rest of its path.
+fn set_each<'a>(cells: &mut Cells<'a>, node: &Node, array: &'a [u8], steps: &[String]) {
+    let cell = if steps.is_empty() { JsonCell::Nested(array) } else { JsonCell::Each(array, steps.to_vec()) };
+    set(cells, &node.fields, Some(cell));
+    for (name, child) in &node.children {
+        set_each(cells, child, array, &[steps, &[name.clone()]].concat());
+    }
+}
+
+/// Returns the names of the fields of the object at the start of a text, as far as they can be read.
+pub(super) fn names(text: &[u8]) -> Vec<String> {
+    let mut reader = Reader { text, at: 0, field: None };
+    let mut names = Vec::new();
+    let mut read = || -> Result<(), Fault> {
+        reader.space();
+        reader.expect(b'{', "")?;
+        loop {
+            reader.space();
+            match reader.peek()? {
+                b',' => reader.at += 1,
+                b'"' => {
+                    names.push(reader.string()?.text().into_owned());
+                    reader.space();
+                    reader.expect(b':', "")?;
+                    reader.space();
+                    reader.skip()?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    };
+    let _ = read();
+    names
+}
+
+/// Returns where the first array of objects begins among the fields of an object.
+pub(super) fn array_of_objects(text: &[u8]) -> Option<usize> {
+    let mut reader = Reader { text, at: 0, field: None };
+    reader.space();
+    reader.expect(b'{', "").ok()?;
+    loop {
+        reader.space();
+        match reader.peek().ok()? {
+            b',' => reader.at += 1,
+            b'"' => {
+                reader.string().ok()?;
+                reader.space();
+                reader.expect(b':', "").ok()?;
+                reader.space();
+                let inside = text.get(reader.at..)?.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+                if inside.is_some_and(|inside| inside.starts_with(b"{")) {
+                    return Some(reader.at);
+                }
+                reader.skip().ok()?;
+            }
+            _ => return None,
         }
     }
 }
@@ -331,7 +410,7 @@ impl JsonCell<'_> {
             Self::Word(word) => {
                 word.starts_with(|c: char| c.is_ascii_digit() || c == '-').then_some(Cow::Borrowed(*word))
             }
-            Self::Nested(_) => None,
+            Self::Nested(_) | Self::Each(..) => None,
         }
     }
 
@@ -341,6 +420,7 @@ impl JsonCell<'_> {
             Self::Text(text) => Some(Cow::Borrowed(text)),
             Self::Word(_) => None,
             Self::Nested(nested) => lines(nested).map(Cow::Owned),
+            Self::Each(..) => text_of(&self.value()).map(Cow::Owned),
         }
     }
 
@@ -351,6 +431,10 @@ impl JsonCell<'_> {
             Self::Word(word) => serde_json::from_str(word).unwrap_or_else(|_| (*word).into()),
             Self::Nested(nested) => {
                 serde_json::from_slice(nested).unwrap_or_else(|_| String::from_utf8_lossy(nested).into())
+            }
+            Self::Each(array, steps) => {
+                let array = serde_json::from_slice(array).unwrap_or_default();
+                walk(&array, steps).unwrap_or_default()
             }
         }
     }
@@ -443,6 +527,10 @@ mod tests {
         assert_eq!(text(br#"{"t":"first","t":"last"}"#, "t").as_deref(), Some("last"));
         assert_eq!(text(br#"{"\u0074":"escaped"}"#, "t").as_deref(), Some("escaped"));
         assert_eq!(text(br#"{"t":null,"o":1}"#, "t"), None);
+        let talk = br#"{"messages":[{"role":"user","content":"one"},{"content":"two"}],"messages2":[]}"#;
+        assert_eq!(text(talk, "messages[].content").as_deref(), Some("one\ntwo"));
+        assert_eq!(text(talk, "$.messages[*].content").as_deref(), Some("one\ntwo"));
+        assert_eq!(text(talk, "messages2[].content"), None);
     }
 
     #[test]
@@ -493,8 +581,8 @@ mod tests {
             let wanted = wanted(&["a", "/b/a", "/c/d/a"]);
             let (cells, length) = wanted.read(row.as_bytes()).unwrap();
             prop_assert_eq!(length, row.len());
-            for (cell, pointer) in cells.iter().zip(["/a", "/b/a", "/c/d/a"]) {
-                let expected = object.pointer(pointer).cloned().unwrap_or_default();
+            for (cell, pointer) in cells.iter().zip(["a", "/b/a", "/c/d/a"]) {
+                let expected = FieldPath::new(pointer).find(&object).unwrap_or_default();
                 prop_assert_eq!(cell.as_ref().map_or(json!(null), JsonCell::value), expected);
             }
         }

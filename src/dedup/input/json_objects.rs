@@ -17,6 +17,8 @@ pub(super) struct Objects<'a, R> {
     number: u64,
     /// Whether an array has begun and not ended.
     in_array: bool,
+    /// Whether the arrays are fields of one object, of which all else is passed over.
+    is_wrapped: bool,
     faults: u32,
     is_over: bool,
 }
@@ -32,7 +34,12 @@ enum Piece {
 impl<'a, R: BufRead> Objects<'a, R> {
     pub fn new(place: &str, input: R, options: &'a Options) -> Self {
         let reader = ObjectReader::new(place, options);
-        Self { reader, input, number: 0, in_array: false, faults: 0, is_over: false }
+        Self { reader, input, number: 0, in_array: false, is_wrapped: false, faults: 0, is_over: false }
+    }
+
+    /// Reads the elements of the array that begins the input, and of those that follow in the same object.
+    pub fn within(reader: ObjectReader<'a>, input: R) -> Self {
+        Self { reader, input, number: 0, in_array: false, is_wrapped: true, faults: 0, is_over: false }
     }
 
     /// Reads the next element.
@@ -52,6 +59,14 @@ impl<'a, R: BufRead> Objects<'a, R> {
                     self.in_array = false;
                     self.input.consume(1);
                 }
+                // The other fields: their names, and values that are no arrays.
+                b':' if self.is_wrapped && !self.in_array => self.input.consume(1),
+                b'}' if self.is_wrapped && !self.in_array => {
+                    self.is_wrapped = false;
+                    self.input.consume(1);
+                }
+                b'"' if self.is_wrapped && !self.in_array => self.skip_text()?,
+                _ if self.is_wrapped && !self.in_array => drop(self.value()?),
                 _ => return self.value().map(Piece::Value),
             }
         }
@@ -84,6 +99,26 @@ impl<'a, R: BufRead> Objects<'a, R> {
                 return false;
             }
         }
+    }
+
+    /// Steps over a text in quotes.
+    fn skip_text(&mut self) -> io::Result<()> {
+        let (mut quotes, mut is_escaped) = (0, false);
+        while quotes < 2 {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return Err(cut("a text does not end"));
+            }
+            let end = buffer.iter().position(|byte| {
+                let is_quote = *byte == b'"' && !is_escaped;
+                is_escaped = *byte == b'\\' && !is_escaped;
+                quotes += u32::from(is_quote);
+                quotes == 2
+            });
+            let passed = end.map_or(buffer.len(), |end| end + 1);
+            self.input.consume(passed);
+        }
+        Ok(())
     }
 
     /// Reads a value: up to the end of its brackets, or up to a comma or bracket behind it.

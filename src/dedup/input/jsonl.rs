@@ -19,7 +19,12 @@ pub(super) fn objects<'a>(place: String, mut input: impl BufRead + Send + 'a, op
     let mut first = Vec::new();
     // A fault comes again when the line is read in its turn.
     let _ = (&mut input).take(MOST_BYTES).read_until(b'\n', &mut first);
-    let goes_on = ObjectReader::new(&place, options).read(&first, 1).is_err_and(|error| error.is_end);
+    let reader = ObjectReader::new(&place, options);
+    if let Some(array) = reader.wrapped(&first) {
+        let input = Cursor::new(first.split_off(array)).chain(input);
+        return Box::new(Objects::within(reader, input));
+    }
+    let goes_on = reader.read(&first, 1).is_err_and(|error| error.is_end);
     let next_begins = goes_on && begins_with_brace(&mut input);
     let input = Cursor::new(first).chain(input);
     match goes_on && !next_begins {

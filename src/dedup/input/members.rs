@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read};
 
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
-use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 /// Bytes that are read or decoded at a time.
 const CHUNK: usize = 128 * 1024;
@@ -172,7 +172,7 @@ impl<'a> Members<'a> {
             [] => self.state = State::Over,
             _ if first.starts_with(&GZIP) => self.state = State::Gzip(Box::new(Decompress::new_gzip(15))),
             _ if first.starts_with(&FRAME) => {
-                let idle = self.idle.take().map_or_else(|| Decoder::with_dictionary(&self.dictionary), Ok);
+                let idle = self.idle.take().map_or_else(|| decoder(&self.dictionary), Ok);
                 match idle {
                     Ok(decoder) => self.state = State::Zstd(decoder),
                     Err(error) => return Some(self.failed(error.to_string())),
@@ -218,7 +218,7 @@ impl<'a> Members<'a> {
             let Some(dictionary) = dictionary.filter(|dictionary| dictionary.starts_with(&DICTIONARY)) else {
                 return Ok(None);
             };
-            let decoder = Decoder::with_dictionary(&dictionary).map_err(|error| error.to_string())?;
+            let decoder = decoder(&dictionary).map_err(|error| error.to_string())?;
             Ok(Some((dictionary, Some(decoder))))
         });
         self.raw.at += length;
@@ -372,8 +372,21 @@ fn unzstd(zstd: &mut Decoder<'static>, input: &[u8], out: &mut Vec<u8>) -> Resul
     match zstd.run(&mut input, &mut output) {
         Ok(0) => Ok((input.pos(), true)),
         Ok(_) => Ok((input.pos(), false)),
+        Err(error) if error.to_string().contains("too much memory") => {
+            Err(format!("the window of the zstd frame is longer than 2^{WINDOW_LOG} bytes, which is the limit"))
+        }
         Err(error) => Err(format!("the zstd frame is damaged: {error}")),
     }
+}
+
+/// The longest window that a frame may have on systems of 64 bits, as a power of two: `--long=31`.
+const WINDOW_LOG: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
+
+/// Returns a decoder of frames of any window: the file is the user's own.
+fn decoder(dictionary: &[u8]) -> std::io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::with_dictionary(dictionary)?;
+    decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG))?;
+    Ok(decoder)
 }
 
 /// Returns what a frame holds, which may be compressed itself; `None` if that cannot be a dictionary.

@@ -9,10 +9,13 @@
 //! behind it.
 
 mod arc;
+mod arrow;
+mod arrow_cells;
 mod csv;
 mod date;
 mod digest;
 mod field_path;
+mod file_name;
 mod files;
 mod format;
 mod http;
@@ -20,12 +23,15 @@ mod json;
 mod json_fields;
 mod json_objects;
 mod jsonl;
+mod layers;
 mod members;
 mod objects;
 mod parquet;
 mod parquet_columns;
+mod pipe;
 mod records;
 mod row;
+mod seen_fields;
 mod stream;
 mod text;
 mod wacz;
@@ -45,31 +51,44 @@ use text::TextEncoding;
 use crate::model::{CanonicalUrl, Fetched, Normalizer};
 
 pub use files::{Inputs, NoInput};
+pub use row::RawRow;
+pub use seen_fields::SeenFields;
 
 /// How pages are found in the input.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The base URL of a folder: the URL of a page is its path below this one.
-    pub base: CanonicalUrl,
+    /// The base URL of a folder: the URL of a page is its path below this one. Without it, a page is known by its file.
+    pub base: Option<CanonicalUrl>,
     /// Tables: the field with the URL.
     pub url_field: String,
     /// The field with the document's own id, which names a document without URL.
     pub id_field: String,
     /// The field with the HTML source.
     pub html_field: String,
-    /// The field with the text, for a page without a source.
-    pub text_field: String,
+    /// The fields with the text, for a page without a source. The texts of several stand on lines of their own.
+    pub text_fields: Vec<String>,
+    /// The field with the time at which the page was fetched.
+    pub time_field: String,
     /// Other fields that are carried through.
     pub keep_columns: Vec<String>,
-    /// Longest decoded body in bytes. Longer bodies are truncated.
+    /// Longest decoded body of an archive's page in bytes. Longer bodies are truncated.
     pub max_body: usize,
+    /// The same of rows and files.
+    pub max_text: usize,
     /// Whether files that hold PDF are pages.
     pub reads_pdf: bool,
     /// Whether pages come with their WARC records as they are.
     pub keeps_records: bool,
+    /// Whether documents come with the rows that they were.
+    pub keeps_rows: bool,
     /// Brings URLs into canonical form.
     pub normalizer: Normalizer,
+    /// Which of these fields the rows have.
+    pub seen: Arc<SeenFields>,
 }
+
+/// Says whether the reading is to end.
+pub(super) type Stop<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 
 /// A piece of the input.
 #[derive(Debug)]
@@ -108,6 +127,8 @@ pub struct InputDocument {
     pub is_digest_other: bool,
     /// Header and block of its record as they are, if that is WARC, not too long and wanted.
     pub record: Option<Vec<u8>>,
+    /// Its row as it is, if that is wanted.
+    pub raw: Option<RawRow>,
 }
 
 /// The row, line or element that a document was.
@@ -125,7 +146,7 @@ pub struct RowSource {
 
 impl From<Fetched> for InputDocument {
     fn from(fetched: Fetched) -> Self {
-        Self { fetched, row: None, record_id: None, is_digest_other: false, record: None }
+        Self { fetched, row: None, record_id: None, is_digest_other: false, record: None, raw: None }
     }
 }
 
@@ -165,6 +186,8 @@ pub struct IgnoredFile {
     pub place: String,
     /// What it seems to hold.
     pub what: &'static str,
+    /// Whether it may hold documents.
+    pub is_lost: bool,
 }
 
 /// The pieces of one file or stream, in order.
@@ -185,10 +208,10 @@ struct SourceFile {
 
 impl SourceFile {
     /// A file that holds nothing that is read.
-    fn unread(self, what: &'static str, why: String) -> InputItem {
+    fn unread(self, what: &'static str, why: String, is_lost: bool) -> InputItem {
         match self.is_named {
             true => self.damaged(why),
-            false => InputItem::Ignored(IgnoredFile { place: self.place, what }),
+            false => InputItem::Ignored(IgnoredFile { place: self.place, what, is_lost }),
         }
     }
 
@@ -210,7 +233,11 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
     let text = encoding.decoded(&first);
     let format = match format::format(&text, Path::new(&file.place)) {
         Format::Unknown("application/pdf") if options.reads_pdf => Format::Page("application/pdf"),
-        Format::Unknown("text") => csv::separator(&text, options).map_or(Format::Unknown("text"), Format::Csv),
+        Format::Unknown("text") => {
+            let is_document = format::is_document(Path::new(&file.place), file.is_named);
+            let otherwise = if is_document { Format::Page("text/plain") } else { Format::Unknown("text") };
+            csv::separator(&text, options, is_document).map_or(otherwise, Format::Csv)
+        }
         format => format,
     };
     let place = file.place.clone();
@@ -227,7 +254,7 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
         Format::JsonArray => ("JSON", Box::new(json_objects::Objects::new(&place, encoding.reader(stream), options))),
         Format::Csv(separator) => {
             let sample = encoding.decoded(stream.peek(csv::SAMPLE));
-            let dialect = (separator, csv::has_backslashes(&sample, separator));
+            let dialect = csv::Dialect::of(&sample, separator);
             ("CSV", Box::new(csv::Rows::new(&place, encoding.reader(stream), dialect, options)))
         }
         Format::Page(media_type) => ("page", Box::new(std::iter::once(files::page(file, media_type, stream, options)))),
@@ -237,18 +264,16 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
         Format::Zip => {
             return Err(file.damaged("a zip file cannot be read from a stream; give the file, uncompressed".to_owned()));
         }
-        Format::Empty => return Err(file.unread("empty", "the file is empty".to_owned())),
-        Format::Compressed(what, program) => {
-            let why = format!("{what} is not read; decompress it first: {program}");
-            return Err(file.unread(what, why));
-        }
+        Format::Arrow => ("Arrow", arrow::rows(&place, stream, options)),
+        Format::Empty => return Err(file.unread("empty", "the file is empty".to_owned(), false)),
+        Format::Unread(what, remedy) => return Err(file.unread(what, format!("{what}; {remedy}"), true)),
         Format::Unknown("text") => {
             let why = csv::refusal(&text, options);
-            return Err(file.unread("text", why));
+            return Err(file.unread("a table without the fields", why, true));
         }
         Format::Unknown(what) => {
-            let why = format!("neither WARC, ARC, WACZ, Parquet, JSON, CSV nor a page, but {what}");
-            return Err(file.unread(what, why));
+            let why = format!("neither WARC, ARC, WACZ, Parquet, Arrow, JSON, CSV nor a page, but {what}");
+            return Err(file.unread(what, why, !format::is_picture_or_sound(what)));
         }
     };
     Ok(opened(&place, name, items))
@@ -283,7 +308,7 @@ pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options)
     let place = "input".to_owned();
     match format {
         b',' | b'\t' => {
-            let dialect = (format, csv::has_backslashes(input, format));
+            let dialect = csv::Dialect::of(input, format);
             Box::new(csv::Rows::new(&place, input, dialect, options))
         }
         b'[' => Box::new(json_objects::Objects::new(&place, input, options)),
@@ -312,11 +337,9 @@ impl<R: io::Read> io::Read for Counted<'_, R> {
     }
 }
 
-/// Opens a file or, for `-`, standard input.
+/// Opens a file.
 fn open<'a>(path: &Path, bytes: &'a AtomicU64) -> io::Result<impl io::Read + Send + 'a> {
-    let input: Box<dyn io::Read + Send> =
-        if path.as_os_str() == "-" { Box::new(io::stdin()) } else { Box::new(std::fs::File::open(path)?) };
-    Ok(Counted { input, bytes })
+    Ok(Counted { input: std::fs::File::open(path)?, bytes })
 }
 
 #[cfg(test)]

@@ -28,25 +28,36 @@ impl InputObject {
         options: &'a Options,
         bytes: &'a AtomicU64,
     ) -> Result<Items<'a>, InputItem> {
-        let (mut reader, mut first) = (ObjectReader::new(&self.bucket, &self.object), Vec::new());
-        if let Err(error) = reader.by_ref().take(parquet::MAGIC.len() as u64).read_to_end(&mut first) {
-            return Err(file.damaged(error.to_string()));
-        }
-        let is_parquet = first == parquet::MAGIC;
-        let whole = io::Cursor::new(first.clone()).chain(reader);
-        if !is_parquet && !wacz::is_zip(&first) {
-            return read(file, Counted { input: whole, bytes }, options);
-        }
-        let copy = match copied(whole) {
-            Ok(copy) => copy,
-            Err(error) => return Err(file.damaged(format!("it cannot be copied to a temporary file: {error}"))),
-        };
-        let items = match is_parquet {
-            true => opened(&file.place, "Parquet", parquet::rows(copy.path(), &file.place, options, bytes)),
-            false => wacz::items(file, copy.path(), options, bytes)?,
-        };
-        Ok(Box::new(CopiedItems { items, _copy: copy }))
+        let reader = ObjectReader::new(&self.bucket, &self.object);
+        items_of_reader(file, reader, options, bytes)
     }
+}
+
+/// Reads what can be read from its beginning to its end only.
+pub(super) fn items_of_reader<'a>(
+    file: SourceFile,
+    mut reader: impl Read + Send + 'a,
+    options: &'a Options,
+    bytes: &'a AtomicU64,
+) -> Result<Items<'a>, InputItem> {
+    let mut first = Vec::new();
+    if let Err(error) = reader.by_ref().take(parquet::MAGIC.len() as u64).read_to_end(&mut first) {
+        return Err(file.damaged(error.to_string()));
+    }
+    let is_parquet = first == parquet::MAGIC;
+    let whole = io::Cursor::new(first.clone()).chain(reader);
+    if !is_parquet && !wacz::is_zip(&first) {
+        return read(file, Counted { input: whole, bytes }, options);
+    }
+    let copy = match copied(whole) {
+        Ok(copy) => copy,
+        Err(error) => return Err(file.damaged(format!("it cannot be copied to a temporary file: {error}"))),
+    };
+    let items = match is_parquet {
+        true => opened(&file.place, "Parquet", parquet::rows(copy.path(), &file.place, options, bytes)),
+        false => wacz::items(file, copy.path(), options, bytes)?,
+    };
+    Ok(Box::new(CopiedItems { items, _copy: copy }))
 }
 
 /// The items of a copy, which lasts as long as they do.

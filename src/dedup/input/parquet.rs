@@ -18,9 +18,9 @@ use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::schema::types::{SchemaDescriptor, Type};
 use serde_json::Value;
 
-use super::field_path::FieldPath;
+use super::field_path::{FieldPath, text_of};
 use super::parquet_columns::{FoundColumn, OpenColumn, ParquetCell, Wanted};
-use super::row::{InputRow, RowFields, RowPlace};
+use super::row::{InputRow, RawRow, RowFields, RowPlace, joined};
 use super::{InputDamage, InputDocument, InputItem, Items, Options, damaged};
 
 /// The first bytes of a file.
@@ -55,6 +55,8 @@ struct Table<'a> {
     columns: Columns,
     /// The columns that are carried through, if there are any.
     kept: Option<Arc<SchemaDescriptor>>,
+    /// The file, if the rows are wanted as they are.
+    own: Option<Arc<File>>,
     /// The next row group.
     group: usize,
     /// Rows that were read.
@@ -64,35 +66,42 @@ struct Table<'a> {
 }
 
 /// The columns that are read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Columns {
-    url: Option<FoundColumn>,
-    id: Option<FoundColumn>,
-    html: Option<FoundColumn>,
-    text: Option<FoundColumn>,
-    fetched_at: Option<FoundColumn>,
+    /// URL, id, source, time, and the texts.
+    found: Vec<Option<FoundColumn>>,
+    /// Whether a text is found in the row as a whole: its path goes into a list.
+    in_lists: Vec<bool>,
 }
 
 /// A reader of one row group.
 struct Group {
-    /// URL, id, source, text and time.
-    columns: [Option<OpenColumn>; 5],
+    /// URL, id, source, time, and the texts.
+    columns: Vec<Option<OpenColumn>>,
     kept: Option<ReaderIter>,
     /// Rows that are left.
     rows: usize,
 }
 
-/// The cells of one row: URL, id, source, text and time; and what is carried through.
-type Cells = ([Option<ParquetCell>; 5], Option<Value>);
+/// The cells of one row: URL, id, source, time, and the texts; and what is carried through.
+type Cells = (Vec<Option<ParquetCell>>, Option<Value>);
 
 impl<'a> Table<'a> {
     fn open(path: &Path, place: &str, options: &'a Options, bytes: &'a AtomicU64) -> Result<Self, ParquetError> {
         let file = File::open(path)?;
+        let own = options.keeps_rows.then(|| File::open(path).map(Arc::new)).transpose()?;
         let reader = unharmed(|| SerializedFileReader::new(file))?;
         let fields = RowFields::new(options);
         let schema = reader.metadata().file_metadata().schema_descr();
         let columns = Columns::find(schema, &fields, options)?;
-        let kept = kept_schema(schema, &fields)?;
+        let kept = kept_schema(schema, &fields, &columns)?;
+        let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
+        options.seen.tell(names.iter().copied());
+        for field in fields.all() {
+            if [&field.plain, &field.steps[0]].iter().any(|name| names.contains(&name.as_str())) {
+                options.seen.see(&field.plain);
+            }
+        }
         Ok(Self {
             file: place.into(),
             options,
@@ -101,6 +110,7 @@ impl<'a> Table<'a> {
             reader,
             columns,
             kept,
+            own,
             group: 0,
             row: 0,
             open: None,
@@ -125,7 +135,7 @@ impl<'a> Table<'a> {
             let group = self.reader.get_row_group(self.group - 1)?;
             let bytes = group.metadata().compressed_size();
             self.bytes.fetch_add(u64::try_from(bytes).unwrap_or_default(), Ordering::Relaxed);
-            self.open = Some(Group::open(&*group, self.columns, self.kept.clone())?);
+            self.open = Some(Group::open(&*group, &self.columns, self.kept.clone())?);
         }
     }
 
@@ -137,15 +147,21 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn document(&self, ([url, id, html, text, fetched_at], kept): Cells) -> Result<InputDocument, String> {
+    fn document(&self, (cells, kept): Cells) -> Result<InputDocument, String> {
+        let [url, id, html, fetched_at, texts @ ..] = &cells[..] else { return Err("no columns".to_owned()) };
+        let text = |at: usize| match self.columns.in_lists[at] {
+            true => kept.as_ref().and_then(|row| text_of(&self.fields.texts[at].find(row)?)).map(Cow::Owned),
+            false => texts[at].as_ref().and_then(ParquetCell::bytes).map(lossy),
+        };
         let name = |cell: &Option<ParquetCell>| cell.as_ref().and_then(ParquetCell::name).map(Cow::Owned);
         let row = InputRow {
-            url: name(&url),
-            id: name(&id),
+            url: name(url),
+            id: name(id),
             html: html.as_ref().and_then(ParquetCell::bytes),
-            text: text.as_ref().and_then(ParquetCell::bytes).map(lossy),
+            text: joined((0..texts.len()).map(text)),
             fetched_at: fetched_at.as_ref().and_then(ParquetCell::millis),
-            columns: self.fields.kept(self.fields.columns.iter().map(|field| Some(found(kept.as_ref()?, field)))),
+            columns: self.fields.kept(self.fields.columns.iter().map(|field| field.find(kept.as_ref()?))),
+            raw: self.own.clone().map(RawRow::Parquet),
         };
         row.document(RowPlace { file: &self.file, number: self.row }, self.options)
     }
@@ -153,12 +169,6 @@ impl<'a> Table<'a> {
     fn damage(&self, why: String) -> InputDamage {
         InputDamage::new(format!("{}, row {}", self.file, self.row), why)
     }
-}
-
-/// Returns a field of a row that is an object.
-fn found(row: &Value, field: &FieldPath) -> Value {
-    let by_path = || field.steps.iter().try_fold(row, |value, step| value.get(step));
-    row.get(&field.plain).or_else(by_path).cloned().unwrap_or_default()
 }
 
 fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
@@ -169,11 +179,17 @@ fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
 }
 
 /// Returns the part of the schema that is carried through.
-fn kept_schema(schema: &SchemaDescriptor, fields: &RowFields) -> Result<Option<Arc<SchemaDescriptor>>, ParquetError> {
+fn kept_schema(
+    schema: &SchemaDescriptor,
+    fields: &RowFields,
+    columns: &Columns,
+) -> Result<Option<Arc<SchemaDescriptor>>, ParquetError> {
     let root = schema.root_schema();
+    let in_lists = fields.texts.iter().zip(&columns.in_lists).filter(|(_, is_in_list)| **is_in_list);
     let names: BTreeSet<&str> = fields
         .columns
         .iter()
+        .chain(in_lists.map(|(field, _)| field))
         .flat_map(|field| [Some(field.plain.as_str()), field.steps.first().map(String::as_str)])
         .flatten()
         .collect();
@@ -222,37 +238,50 @@ impl Columns {
             found => Ok(found.unwrap_or_default()),
         };
         let (url, id) = (named(&fields.url, "url", "--url-field")?, named(&fields.id, "id", "--id-field")?);
-        let (html, text) = (find(&fields.html, Wanted::Text), find(&fields.text, Wanted::Text));
-        let fault = match (&html, &text) {
-            (Err(error), _) if fields.html.plain != "html" => Some(error),
-            (_, Err(error)) if fields.text.plain != "text" => Some(error),
-            (Err(error), Ok(None) | Err(_)) | (Ok(None), Err(error)) => Some(error),
-            _ => None,
+        let html = find(&fields.html, Wanted::Text);
+        let mut texts: Vec<_> = fields.texts.iter().map(|field| find(field, Wanted::Text)).collect();
+        let root = schema.root_schema();
+        let has = |field: &FieldPath| root.get_fields().iter().any(|column| column.name() == field.steps[0]);
+        let is_in_list =
+            |(field, found): (&FieldPath, &_)| field.steps.len() > 1 && has(field) && !matches!(found, Ok(Some(_)));
+        let in_lists: Vec<bool> = fields.texts.iter().zip(&texts).map(is_in_list).collect();
+        in_lists.iter().zip(&mut texts).filter(|(is_in_list, _)| **is_in_list).for_each(|(_, found)| *found = Ok(None));
+        let there = || {
+            let names: Vec<&str> = root.get_fields().iter().map(|field| field.name()).collect();
+            format!("; there are: {}", names.join(", "))
         };
-        if let Some(error) = fault {
+        let has_text = in_lists.contains(&true) || texts.iter().any(|found| matches!(found, Ok(Some(_))));
+        let has_html = matches!(html, Ok(Some(_)));
+        let is_wanted = |field: &FieldPath, usual: &str| field.plain != usual || !(has_html || has_text);
+        if let (Err(error), true) = (&html, is_wanted(&fields.html, "html")) {
             return Err(ParquetError::General(error.to_string()));
         }
-        let (html, text) = (html.unwrap_or_default(), text.unwrap_or_default());
-        if html.is_none() && text.is_none() {
-            let Options { html_field, text_field, .. } = options;
-            return Err(missing(format!("'{html_field}' (--html-field) or '{text_field}' (--text-field)")));
+        for (field, found) in fields.texts.iter().zip(&texts) {
+            if let (Err(error), true) = (found, is_wanted(field, "text")) {
+                return Err(ParquetError::General(error.to_string()));
+            }
+        }
+        if !has_html && !has_text {
+            let (html_field, text_field) = (&options.html_field, options.text_fields.join(","));
+            return Err(missing(format!("'{html_field}' (--html-field) or '{text_field}' (--text-field){}", there())));
         }
         // A time that is no single value is not known.
         let fetched_at = find(&fields.fetched_at, Wanted::Single).unwrap_or_default();
-        Ok(Self { url, id, html, text, fetched_at })
+        let found = [url, id, html.unwrap_or_default(), fetched_at].into_iter();
+        let found = found.chain(texts.into_iter().map(Result::unwrap_or_default)).collect();
+        Ok(Self { found, in_lists })
     }
 }
 
 impl Group {
     fn open(
         group: &dyn RowGroupReader,
-        columns: Columns,
+        columns: &Columns,
         kept: Option<Arc<SchemaDescriptor>>,
     ) -> Result<Self, ParquetError> {
         let open = |column: Option<FoundColumn>| column.map(|found| OpenColumn::open(group, found)).transpose();
-        let Columns { url, id, html, text, fetched_at } = columns;
         Ok(Self {
-            columns: [open(url)?, open(id)?, open(html)?, open(text)?, open(fetched_at)?],
+            columns: columns.found.iter().map(|found| open(*found)).collect::<Result<_, _>>()?,
             kept: kept.map(|schema| TreeBuilder::new().as_iter(schema, group)).transpose()?,
             rows: usize::try_from(group.metadata().num_rows()).unwrap_or_default(),
         })
@@ -272,7 +301,7 @@ impl Group {
         }
         let mut found = Vec::with_capacity(rows);
         for _ in 0..rows {
-            let cells = std::array::from_fn(|column| columns[column].next().flatten());
+            let cells = columns.iter_mut().map(|column| column.next().flatten()).collect();
             let kept = self.kept.as_mut().and_then(Iterator::next).transpose()?;
             found.push((cells, kept.map(|row| row.to_json_value())));
         }
@@ -506,7 +535,7 @@ mod tests {
         }";
         let columns =
             [Values::Text(&["nested"], &[2], &[]), Values::Text(&["plain"], &[1], &[]), Values::Small(&[-1], &[1])];
-        let options = Options { text_field: "a.b".into(), ..options() };
+        let options = Options { text_fields: vec!["a.b".into()], ..options() };
         assert_eq!(bodies(&read_with(&table(schema, &columns), &options)), pairs(&[("4294967295", "plain")]));
     }
 
@@ -527,7 +556,8 @@ mod tests {
         };
         assert!(refused(|options| options.url_field = "address".into()).contains("'address', which --url-field names"));
         assert!(refused(|options| options.html_field = "length".into()).contains("the column 'length' is no text"));
-        let neither = |options: &mut Options| (options.html_field, options.text_field) = ("a".into(), "b".into());
+        let neither =
+            |options: &mut Options| (options.html_field, options.text_fields) = ("a".into(), vec!["b".into()]);
         assert!(refused(neither).contains("--html-field"));
     }
 

@@ -17,8 +17,9 @@ pub(super) struct RowFields {
     pub url: FieldPath,
     pub id: FieldPath,
     pub html: FieldPath,
-    pub text: FieldPath,
     pub fetched_at: FieldPath,
+    /// Those that make up the text.
+    pub texts: Vec<FieldPath>,
     /// Those that are carried through.
     pub columns: Vec<FieldPath>,
 }
@@ -29,14 +30,14 @@ impl RowFields {
             url: FieldPath::new(&options.url_field),
             id: FieldPath::new(&options.id_field),
             html: FieldPath::new(&options.html_field),
-            text: FieldPath::new(&options.text_field),
-            fetched_at: FieldPath::new("fetched_at"),
+            fetched_at: FieldPath::new(&options.time_field),
+            texts: options.text_fields.iter().map(|name| FieldPath::new(name)).collect(),
             columns: options.keep_columns.iter().map(|name| FieldPath::new(name)).collect(),
         }
     }
 
     pub fn all(&self) -> impl Iterator<Item = &FieldPath> {
-        [&self.url, &self.id, &self.html, &self.text, &self.fetched_at].into_iter().chain(&self.columns)
+        [&self.url, &self.id, &self.html, &self.fetched_at].into_iter().chain(&self.texts).chain(&self.columns)
     }
 
     /// Gives the kept columns their names.
@@ -61,6 +62,33 @@ pub(super) struct InputRow<'a> {
     /// Milliseconds since 1970, if the time is known.
     pub fetched_at: Option<i64>,
     pub columns: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The row as it is, if that is wanted.
+    pub raw: Option<RawRow>,
+}
+
+/// A row as its file has it.
+#[derive(Clone, Debug)]
+pub enum RawRow {
+    /// An object of JSON.
+    Object(Vec<u8>),
+    /// The cells of a table, below its names.
+    Cells {
+        /// The cells of the heading.
+        names: Arc<[Vec<u8>]>,
+        cells: Vec<Vec<u8>>,
+        separator: u8,
+        /// Whether quotes stand around cells.
+        is_quoted: bool,
+    },
+    /// A row of a batch of Arrow.
+    Arrow(arrow_array::RecordBatch),
+    /// The row of a Parquet file, which a reader of columns finds by its number.
+    Parquet(Arc<std::fs::File>),
+}
+
+/// Joins the texts that are there, each on lines of its own.
+pub(super) fn joined<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
+    texts.flatten().filter(|text| !text.is_empty()).reduce(|joined, text| joined + "\n" + text)
 }
 
 /// Where a row stands.
@@ -74,7 +102,7 @@ pub(super) struct RowPlace<'a> {
 impl InputRow<'_> {
     /// Returns the document, from its source or else from its text. An error says what is missing.
     pub fn document(self, place: RowPlace<'_>, options: &Options) -> Result<InputDocument, String> {
-        let Options { html_field, text_field, .. } = options;
+        let Options { html_field, .. } = options;
         let html = self.html.filter(|html| !html.is_empty());
         let text = self.text.filter(|text| !text.is_empty());
         let (content_type, body) = match (&html, &text) {
@@ -83,6 +111,7 @@ impl InputRow<'_> {
             (Some(html), _) => ("text/html", html.as_ref()),
             (None, Some(text)) => ("text/plain; charset=utf-8", text.as_bytes()),
             (None, None) => {
+                let text_field = options.text_fields.join(",");
                 return Err(format!("no text in '{html_field}' (--html-field) or '{text_field}' (--text-field)"));
             }
         };
@@ -90,7 +119,7 @@ impl InputRow<'_> {
         let url = name(given.as_deref().or(id.as_deref()), place, options)?;
         // An address that is none is the row's own name.
         let own_name = given.filter(|_| url.file().is_some());
-        let most = options.max_body;
+        let most = options.max_text;
         Ok(InputDocument {
             fetched: Fetched {
                 url,
@@ -111,13 +140,55 @@ impl InputRow<'_> {
                 file: place.file.clone(),
                 number: place.number,
                 id: id.or(own_name).map(Cow::into_owned),
-                columns: self.columns,
+                columns: self.columns.map(|columns| with_path(columns, place.file, options)),
             }),
             record_id: None,
             is_digest_other: false,
             record: None,
+            raw: self.raw,
         })
     }
+}
+
+/// Takes columns that a row does not have from the path of its file: `lang=de/year=2024/part-0.parquet`.
+fn with_path(
+    mut columns: serde_json::Map<String, serde_json::Value>,
+    file: &str,
+    options: &Options,
+) -> serde_json::Map<String, serde_json::Value> {
+    if !file.contains('=') {
+        return columns;
+    }
+    for part in file.split('/').rev().skip(1) {
+        let Some((name, value)) = part.split_once('=') else { continue };
+        if let Some(column) = columns.get_mut(name) {
+            options.seen.see(name);
+            if column.is_null() && value != "__HIVE_DEFAULT_PARTITION__" {
+                *column = percent_decoded(value).into();
+            }
+        }
+    }
+    columns
+}
+
+/// Undoes what writers escape in the names of folders.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Names a document: by its URL, by its id as given, or by its place.

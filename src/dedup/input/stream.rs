@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
+use super::layers::{self, Layer};
 use super::members::{Members, Piece};
 
 /// Bytes that are taken before their room is used again.
@@ -37,6 +38,8 @@ pub(super) struct Stream<'a> {
     before: u64,
     /// Marks that are not passed, each with the number of bytes before it.
     marks: VecDeque<(u64, Mark)>,
+    /// Whether a layer was undone that has no members of its own.
+    is_compressed: bool,
 }
 
 impl<'a> Stream<'a> {
@@ -44,23 +47,33 @@ impl<'a> Stream<'a> {
     pub(super) fn new(input: impl Read + Send + 'a) -> Self {
         let mut stream = Self::of(input);
         for _ in 1..MOST_LAYERS {
-            let is_layer =
-                !stream.peek(1).is_empty() && stream.members.is_compressed() && Members::is_begin(stream.peek(4));
-            if !is_layer {
-                break;
-            }
-            stream = Self::of(stream);
+            stream = match Layer::of(stream.peek(layers::LOOK)) {
+                Some(layer) => {
+                    let mut decoded = Self::of(layer.undo(stream));
+                    decoded.is_compressed = true;
+                    decoded
+                }
+                None if stream.members.is_compressed() && Members::is_begin(stream.peek(4)) => Self::of(stream),
+                None => break,
+            };
         }
         stream
     }
 
     fn of(input: impl Read + Send + 'a) -> Self {
-        Self { members: Members::new(input), bytes: Vec::new(), at: 0, before: 0, marks: VecDeque::new() }
+        Self {
+            members: Members::new(input),
+            bytes: Vec::new(),
+            at: 0,
+            before: 0,
+            marks: VecDeque::new(),
+            is_compressed: false,
+        }
     }
 
     /// Returns whether the stream was compressed.
     pub(super) fn is_compressed(&self) -> bool {
-        self.members.is_compressed()
+        self.is_compressed || self.members.is_compressed()
     }
 
     /// Returns the bytes that are decoded and not taken.

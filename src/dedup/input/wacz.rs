@@ -70,7 +70,7 @@ pub(super) fn items<'a>(
         return Err(file.damaged(format!("the zip file cannot be read: {error}")));
     }
     if entries.is_empty() {
-        return Err(file.unread("empty zip", "the zip file holds no file that is read".to_owned()));
+        return Err(file.unread("empty zip", "the zip file holds no file that is read".to_owned(), false));
     }
     let damage = lost.map(|error| {
         let why = format!("the directory of the zip file cannot be read ({error}); its files are read one by one");
@@ -124,7 +124,7 @@ impl Entry {
             is_named: false,
         };
         if self.is_index {
-            let ignored = IgnoredFile { place: inner.place, what: "about a WACZ" };
+            let ignored = IgnoredFile { place: inner.place, what: "about a WACZ", is_lost: false };
             return Box::new(std::iter::once(InputItem::Ignored(ignored)));
         }
         let bytes = self.begin.and_then(|begin| {
@@ -212,7 +212,7 @@ mod tests {
         let path = folder.path().join("crawl.wacz");
         std::fs::write(&path, bytes).unwrap();
         let (options, count) = (options(), AtomicU64::new(0));
-        let inputs = Inputs::find(&[path]).unwrap();
+        let inputs = Inputs::find(&[path], &[]).unwrap();
         let tell = |item: InputItem| match item {
             InputItem::Opened(_) => None,
             InputItem::Answer(page) => Some(page.fetched.url.to_string()),
@@ -222,7 +222,7 @@ mod tests {
             }
             InputItem::Damaged(damage) => Some(format!("damaged {}", damage.why)),
         };
-        inputs.items(&options, &count).filter_map(tell).collect()
+        inputs.items(&options, &count, &|| false).filter_map(tell).collect()
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod article;
 mod common;
 mod escape;
+mod formula;
 mod measures;
 mod roles;
 mod select;
@@ -246,6 +247,50 @@ mod tests {
         assert!(text(&CommonBlocks::default()).contains("About us"));
         let main = text(&counts.common());
         assert!(main.contains("How to use it\nword word word A pump") && !main.contains("About us"), "{main}");
+    }
+
+    #[test]
+    fn an_id_that_repeats_its_heading_says_nothing() {
+        for word in ["Comment", "Share", "Menu", "Sidebar", "Related", "Social", "Footer", "Promo"] {
+            for (id, heading) in [
+                (word.to_lowercase(), word.to_owned()),
+                (format!("the-{}-objects", word.to_lowercase()), format!("The {word} objects")),
+                (format!("{}1", word.to_lowercase()), word.to_owned()),
+                (format!("module-{}-objects", word.to_lowercase()), format!("{word} objects")),
+            ] {
+                let section = format!("<section id='{id}'><h2>{heading}<a href='#{id}'>#</a></h2><p>{PROSE}</section>");
+                let page = main(&format!("<body><main><h1>Manual</h1><p>{PROSE}<p>{PROSE}{section}</main>"));
+                assert_eq!(page.matches(PROSE).count(), 3, "{id}: {page}");
+            }
+            let id = word.to_lowercase();
+            let page = main(&format!("<body><div><p>{PROSE}<p>{PROSE}</div><div id='{id}'><b>Follow us</b></div>"));
+            assert!(word == "Comment" || !page.contains("Follow us"), "{id}: {page}");
+        }
+    }
+
+    #[test]
+    fn formulas_stay_as_they_are_in_markdown() {
+        let markdown = |text: &str| super::tests::text(&format!("<p>{text} {PROSE}")).markdown.unwrap();
+        for formula in [
+            r"$\bar{X}_D * Y_1$",
+            r"$$a_1*b_2*c_3$$",
+            r"\(x_{i} * y_*\)",
+            r"\[ \sum_{i=1}^n x_i* \]",
+            r"\begin{align} a_1 * b_ \end{align}",
+        ] {
+            assert!(
+                markdown(&format!("Here {formula}, too.")).starts_with(&format!("Here {formula}, too.")),
+                "{formula}"
+            );
+        }
+        assert!(markdown("It costs $5 *or* $10 _now_.").starts_with(r"It costs $5 \*or\* $10 \_now\_."));
+    }
+
+    #[test]
+    fn a_heading_is_no_link_to_itself() {
+        let html = format!("<h2 id=a><a href='#a'>One</a></h2><p>{PROSE}<h2><a href=b>Two</a></h2><p>{PROSE}");
+        let page = text(&html).markdown.unwrap();
+        assert!(page.contains("## One\n") && page.contains("## [Two](http://h.test/a/b)"), "{page}");
     }
 
     #[test]

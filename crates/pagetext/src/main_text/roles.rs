@@ -1,7 +1,8 @@
 //! What each element is for: by its name, its ARIA role, its names and its state.
 
-use crate::names::Name;
+use crate::names::{HEADING, Name};
 
+use super::select::squeezed;
 use super::tree::{Node, Tree};
 use super::vocabulary::Purpose;
 
@@ -51,6 +52,9 @@ const SITE_ROLES: &[&str] = &[
     "tooltip",
 ];
 
+/// Nodes of an element among which its heading is looked for.
+const LOOKED_AT: usize = 40;
+
 impl Role {
     /// Returns the role of an element.
     pub fn of(tree: &Tree<'_>, at: usize) -> Self {
@@ -69,8 +73,8 @@ impl Role {
         if role == "button" {
             return Role::Control;
         }
-        let purpose =
-            Purpose::of(node.attribute("class").unwrap_or_default(), node.attribute("id").unwrap_or_default());
+        let id = node.attribute("id").filter(|id| !repeats_heading(tree, at, id)).unwrap_or_default();
+        let purpose = Purpose::of(node.attribute("class").unwrap_or_default(), id);
         if node.attribute("itemprop").is_some_and(|names| names.split_ascii_whitespace().any(is_article_body)) {
             return Role::ArticleBody;
         }
@@ -108,6 +112,17 @@ impl Role {
         }
         Role::Plain
     }
+}
+
+/// Whether an id is made of the words of the first heading of its element: it says what the section is about, and nothing
+/// of what the element is for.
+fn repeats_heading(tree: &Tree<'_>, at: usize, id: &str) -> bool {
+    let nodes = &tree.nodes;
+    let first = (at..nodes[at].end).take(LOOKED_AT).find(|&inner| nodes[inner].name.is(HEADING));
+    let Some(heading) = first.filter(|&heading| nodes[heading].end - heading <= LOOKED_AT) else { return false };
+    let (id, heading) = (squeezed(id), squeezed(&tree.text(heading)));
+    !id.is_empty() && heading.starts_with(id.trim_end_matches(|c: char| c.is_ascii_digit()))
+        || heading.len() >= 4 && id.ends_with(&heading)
 }
 
 fn is_article_body(name: &str) -> bool {

@@ -410,6 +410,6 @@ impl Title {
     }
 }
 
-fn squeezed(text: &str) -> String {
+pub(super) fn squeezed(text: &str) -> String {
     text.chars().take(LONGEST_TITLE).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -233,7 +233,7 @@ impl<'a> Writer<'a> {
             self.opens.push("`");
         } else if let Some(mark) = emphasis(node.name) {
             self.opens.push(mark);
-        } else if node.name == Name::A && self.targets.of(&node, "href").is_some() {
+        } else if node.name == Name::A && !self.is_own_link(at) && self.targets.of(&node, "href").is_some() {
             self.opens.push("[");
         }
     }
@@ -258,6 +258,7 @@ impl<'a> Writer<'a> {
                 self.out.push_str(mark);
             }
         } else if node.name == Name::A
+            && !self.is_own_link(at)
             && let Some(target) = self.targets.of(&node, "href")
             && !self.drop_open("[")
         {
@@ -265,6 +266,12 @@ impl<'a> Writer<'a> {
             self.out.push_str(&target);
             self.out.push(')');
         }
+    }
+
+    /// Whether a link stands in a heading and leads to a place on its own page: to itself.
+    fn is_own_link(&self, at: usize) -> bool {
+        self.tree.nodes[at].attribute("href").is_some_and(|href| href.trim().starts_with('#'))
+            && self.tree.ancestors(at).any(|above| self.tree.nodes[above].name.is(HEADING))
     }
 
     /// Takes back an opening mark behind which no text has come.
@@ -371,8 +378,25 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// Adds text with white space folded.
+    /// Adds text; formulas in it stay as they are.
     fn text(&mut self, text: &str) {
+        let mut rest = text;
+        while self.is_markdown()
+            && self.code.is_none()
+            && let Some((from, to)) = super::formula::find(rest)
+        {
+            self.words(&rest[..from]);
+            for (number, word) in rest[from..to].split_whitespace().enumerate() {
+                self.has_space |= number > 0;
+                self.raw(word);
+            }
+            rest = &rest[to..];
+        }
+        self.words(rest);
+    }
+
+    /// Adds text with white space folded.
+    fn words(&mut self, text: &str) {
         self.has_space |= text.starts_with(char::is_whitespace);
         for word in text.split_whitespace() {
             self.word(word);

@@ -10,6 +10,7 @@ use std::time::Instant;
 use crate::cli::args::{DedupArguments, SameUrlChoice};
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::format::counted;
 use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::output_dir::{self, CrawlFile};
@@ -21,7 +22,9 @@ use crate::cli::startup::load_settings;
 #[cfg(feature = "cluster")]
 use crate::cli::startup::load_settings_for_any_output;
 use crate::cli::terminal::write_stderr;
-use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl, SeenFields};
+use crate::dedup::{OwnRows, OwnRowsError, give_rows_back};
 use crate::fetch;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
@@ -41,7 +44,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     }
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
-    let PreparedDedup { dedup, mut file, bytes } = prepare(settings, arguments)?;
+    let PreparedDedup { dedup, mut file, bytes, inputs, input } = prepare(settings, arguments)?;
     let began = Instant::now();
     let (ended, signal_code) = monitor::run(settings, dedup, bytes, host)?;
     let ending = match ended {
@@ -53,11 +56,25 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
             return Err(error);
         }
     };
+    let seen = &input.seen;
+    let missing = seen.missing();
     let (stopped, mut code) = match ending.reason {
+        StopReason::Finished if !missing.is_empty() => (None, exit::SOME_INPUT_UNREAD),
         StopReason::Finished => (None, code_of_inputs(&ending.tally.inputs)),
         StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
         _ => (Some("signal"), signal_code.unwrap_or(exit::INTERRUPTED)),
     };
+    let rows = arguments.kept.clone().map(OwnRows::Kept).or_else(|| arguments.mark.clone().map(OwnRows::Marked));
+    if let (Some(rows), None) = (&rows, stopped) {
+        let given = give_rows_back(rows, &settings.out.dir, &inputs, &input).map_err(own_rows_error)?;
+        if given.others > 0 {
+            write_stderr(&format!(
+                "warning: {} no rows of a table: 'ndcrawl export' writes them",
+                counted(given.others, "document is", "documents are")
+            ));
+            code = code.max(exit::SOME_INPUT_UNREAD);
+        }
+    }
     file.end(stopped, code)?;
     let elapsed = began.elapsed();
     let report = report_file::at_end(settings);
@@ -73,15 +90,29 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         report: report.path.as_deref(),
     };
     summary.warn();
-    host.print_summary(&if arguments.json { summary.json() } else { summary.text() })?;
+    for (flag, field) in missing {
+        let there = seen.there();
+        write_stderr(&terminal_safe(&format!("error: no row has the field '{field}' ({flag}); there are: {there}")));
+    }
+    let text = if arguments.json { summary.json() } else { summary.text() };
+    // Standard output is for the rows then.
+    match rows {
+        Some(OwnRows::Kept(path) | OwnRows::Marked(path)) if path.as_os_str() == "-" => write_stderr(text.trim_end()),
+        _ => host.print_summary(&text)?,
+    }
     Ok(code)
+}
+
+fn own_rows_error(error: OwnRowsError) -> CliError {
+    CliError::new(exit::INTERNAL, error.to_string())
+        .with_hint("the verdicts are in the output folder; the same command writes the rows again")
 }
 
 /// Returns the exit code of a run that read all inputs.
 fn code_of_inputs(inputs: &InputReports) -> u8 {
     match (inputs.fruitful, inputs.poor) {
         (0, _) => exit::NOTHING_FETCHED,
-        (_, 0) => exit::FINISHED,
+        (_, 0) if inputs.lost == 0 => exit::FINISHED,
         _ => exit::SOME_INPUT_UNREAD,
     }
 }
@@ -92,19 +123,20 @@ struct PreparedDedup {
     file: CrawlFile,
     /// Bytes of the input; `None` for a stream.
     bytes: Option<u64>,
+    /// For the rows that are given back.
+    inputs: Inputs,
+    input: InputOptions,
 }
 
 /// Prepares the folder, opens its store and the inputs.
 fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
     let normalizer = Normalizer::new(settings.normalise_options());
     let input = input_options(settings, arguments, &normalizer)?;
-    let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
+    let outputs = arguments.kept.iter().chain(&arguments.mark).cloned();
+    let ours: Vec<_> = outputs.chain([settings.out.dir.clone()]).collect();
+    let inputs = Inputs::find(&arguments.inputs, &ours).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
-    if arguments.same_url == SameUrlChoice::Last && !inputs.can_be_read_again() {
-        return Err(CliError::usage("--same-url last reads the input twice, and stdin can be read once")
-            .with_hint("give files, or --same-url first or keep"));
-    }
     for warning in setup::detector_warnings(settings) {
         write_stderr(&format!("warning: {warning}"));
     }
@@ -121,7 +153,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let options = setup::crawl_options(settings);
     let accept_types = setup::accepted_types(settings);
     let documents = setup::document_options(settings)?;
-    let bytes = inputs.bytes;
+    let (bytes, own) = (inputs.bytes, (inputs.clone(), input.clone()));
     let setup = DedupSetup {
         input,
         detect,
@@ -140,7 +172,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .mark_dedup(&arguments.inputs)?;
-    Ok(PreparedDedup { dedup, file, bytes })
+    Ok(PreparedDedup { dedup, file, bytes, inputs: own.0, input: own.1 })
 }
 
 fn input_options(
@@ -148,17 +180,37 @@ fn input_options(
     arguments: &DedupArguments,
     normalizer: &Normalizer,
 ) -> Result<InputOptions, CliError> {
-    let base = normalizer.absolute(&arguments.base);
+    let base = arguments
+        .base
+        .as_ref()
+        .map(|base| normalizer.absolute(base).map_err(|error| CliError::usage(format!("--base '{base}': {error}"))));
+    // Names that the user gave must be there. The usual ones need not.
+    let named = [
+        ("--url-field", &arguments.url_field, "url"),
+        ("--id-field", &arguments.id_field, "id"),
+        ("--html-field", &arguments.html_field, "html"),
+        ("--time-field", &arguments.time_field, "fetched_at"),
+    ];
+    let named = named.into_iter().filter(|(_, field, usual)| field != usual).map(|(flag, field, _)| (flag, field));
+    let texts = arguments.text_field.iter().filter(|field| *field != "text").map(|field| ("--text-field", field));
+    let kept = arguments.keep_columns.iter().map(|field| ("--keep-columns", field));
+    let wanted = named.chain(texts).chain(kept).map(|(flag, field)| (flag, field.clone()));
+    let max_body = usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX);
+    let is_limited = arguments.keys.given.iter().any(|given| given.key.name == "http.max_body");
     Ok(InputOptions {
-        base: base.map_err(|error| CliError::usage(format!("--base '{}': {error}", arguments.base)))?,
+        base: base.transpose()?,
         url_field: arguments.url_field.clone(),
         id_field: arguments.id_field.clone(),
         html_field: arguments.html_field.clone(),
-        text_field: arguments.text_field.clone(),
+        text_fields: arguments.text_field.clone(),
+        time_field: arguments.time_field.clone(),
         keep_columns: arguments.keep_columns.clone(),
-        max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
+        max_body,
+        max_text: if is_limited { max_body } else { usize::MAX },
         reads_pdf: settings.pdf.read,
         keeps_records: false,
+        keeps_rows: false,
+        seen: std::sync::Arc::new(SeenFields::new(wanted)),
         normalizer: normalizer.clone(),
     })
 }

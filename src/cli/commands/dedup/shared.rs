@@ -9,6 +9,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
+use clap::ValueEnum as _;
+
 use crate::batch::{BatchEnding, BatchError, BatchOutput, BatchSettings, BatchWorker, KeptFormat, VerdictFormat};
 use crate::cli::args::{DedupArguments, KeptChoice, VerdictChoice};
 use crate::cli::cluster_access::connector;
@@ -36,6 +38,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Works on the inputs of the manifest at this address. Returns the exit code.
 pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
+    kept_choice(arguments)?;
+    if arguments.mark.is_some() {
+        return Err(CliError::usage("--mark writes the rows of one run, and --cluster shares one")
+            .with_hint("leave out --mark: --verdicts says what became of each row"));
+    }
     let names = manifest(arguments)?;
     let flags = &arguments.shared.cluster_flags;
     if host.is_embedded() && flags.workers.get() > 1 {
@@ -141,9 +148,20 @@ fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Resul
     Ok(InputReader::new(crawl, options, readers, accepts, (same_url, keep_text)))
 }
 
+/// Returns the format of the kept pages that was asked for.
+fn kept_choice(arguments: &DedupArguments) -> Result<Option<KeptChoice>, CliError> {
+    let format = arguments.kept.as_ref().map(|format| format.to_string_lossy());
+    let choice = format.map(|format| {
+        let hint = "with --cluster, --kept is jsonl, parquet or warc";
+        KeptChoice::from_str(&format, false)
+            .map_err(|_| CliError::usage(format!("--kept '{format}': no such format")).with_hint(hint))
+    });
+    choice.transpose()
+}
+
 /// Returns the formats of the kept pages and of the verdicts.
 fn formats(arguments: &DedupArguments) -> (KeptFormat, VerdictFormat) {
-    let kept = match arguments.shared.kept {
+    let kept = match kept_choice(arguments).unwrap_or_default() {
         None | Some(KeptChoice::Jsonl) => KeptFormat::Jsonl,
         Some(KeptChoice::Parquet) => KeptFormat::Parquet,
         Some(KeptChoice::Warc) => KeptFormat::Warc,
@@ -163,11 +181,12 @@ fn manifest_flags(settings: &Settings, arguments: &DedupArguments, place: &str) 
         ("--kept", word(kept)),
         ("--verdicts", word(verdicts)),
         ("--same-url", word(arguments.same_url)),
-        ("--base", arguments.base.clone()),
+        ("--base", arguments.base.clone().unwrap_or_default()),
         ("--url-field", arguments.url_field.clone()),
         ("--id-field", arguments.id_field.clone()),
         ("--html-field", arguments.html_field.clone()),
-        ("--text-field", arguments.text_field.clone()),
+        ("--time-field", arguments.time_field.clone()),
+        ("--text-field", arguments.text_field.join(",")),
         ("--keep-columns", arguments.keep_columns.join(",")),
         ("--pdf", settings.pdf.read.to_string()),
     ];
