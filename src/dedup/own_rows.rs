@@ -54,7 +54,7 @@ pub enum OwnRowsError {
 /// What became of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RowVerdict {
-    outcome: String,
+    outcome: &'static str,
     of: Option<String>,
     score: Option<f64>,
 }
@@ -164,7 +164,7 @@ fn read_verdicts(path: &Path) -> Result<HashMap<u128, RowVerdict>, OwnRowsError>
     for line in BufReader::new(File::open(path).map_err(failed)?).lines() {
         let line: PageLine = serde_json::from_str(&line.map_err(failed)?).map_err(|error| failed(error.into()))?;
         if let (Some(file), Some(number)) = (&line.file, line.line) {
-            let verdict = RowVerdict { outcome: line.outcome, of: line.duplicate_of, score: line.score };
+            let verdict = RowVerdict { outcome: line.outcome.name(), of: line.duplicate_of, score: line.score };
             verdicts.insert(row_hash(file, number), verdict);
         }
     }

@@ -164,6 +164,10 @@ impl Archive {
     fn same_body(&self, page: &PutPage) -> Result<Option<PageId>> {
         let Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } = page.verdict else { return Ok(None) };
         let digest = page.body_digest;
+        if Digest::of(&page.fetched.body) != digest {
+            // A part, or a row of text: equal ones may have other bytes.
+            return Ok(None);
+        }
         if let Some(original) = &page.original {
             let state = locked(&self.state);
             let known = state.recent.iter().find_map(|recent| recent.bodies.get(original));

@@ -2,6 +2,7 @@
 
 use super::warc::{self, Kind};
 use super::warc_reader::WarcRecord;
+use crate::pagetext::plain_text_digest;
 use crate::model::{Digest, PageId, digest_of_part};
 
 /// The record that the log expects at a place of the archive.
@@ -39,11 +40,17 @@ impl ExpectedRecord {
         }
     }
 
-    /// Whether a response has the body of the page. That of a truncated one is compared under a digest of its own.
+    /// Whether a response has the body of the page. That of a truncated one is compared under a digest of its own, and
+    /// rows of text by their words.
     fn has_body(&self, record: &WarcRecord, body: &[u8]) -> bool {
         let digest = Digest::of(body);
+        let is_row = record.field("Row-File").is_some();
         let is_part = record.field("WARC-Truncated").is_some();
-        digest == self.body_digest || is_part && digest_of_part(digest, self.page) == self.body_digest
+        digest == self.body_digest || is_part && digest_of_part(digest, self.page) == self.body_digest || is_row && self.has_text(body)
+    }
+
+    fn has_text(&self, body: &[u8]) -> bool {
+        plain_text_digest(&String::from_utf8_lossy(body)) == Some(self.body_digest)
     }
 }
 

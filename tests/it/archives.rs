@@ -328,22 +328,24 @@ fn a_mirror_is_read_by_what_its_files_hold() {
     let urls: Vec<String> = lines(&place.path("out")).into_keys().collect();
     let expected = [
         "http://m.test/",
-        "http://m.test/app.js",
         "http://m.test/article",
         "http://m.test/index.html@page=4",
         "http://m.test/news.cgi",
         "http://m.test/old.html.orig",
         "http://m.test/packed.html.gz",
-        "http://m.test/style.css",
         "http://m.test/sub/A.HTM",
         "http://m.test/view.php%3Fid=3",
         "http://w.test/1",
         "http://w.test/2",
     ];
     assert_eq!(urls, expected);
-    assert_eq!(summary["ignored_files"], 2, "{summary}");
+    assert_eq!(summary["ignored_files"], 4, "{summary}");
     let kinds: Vec<&String> = summary["ignored"].as_object().unwrap().keys().collect();
-    assert_eq!(kinds, [".png (image/png)", "no ending (not read: XML)"]);
+    let part = "part of web pages";
+    assert_eq!(
+        kinds,
+        [&format!(".css ({part})"), &format!(".js ({part})"), ".png (image/png)", "no ending (not read: XML)"]
+    );
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn lines(rows: &[Value]) -> String {
 
 fn dedup(place: &Place, inputs: &[&str], flags: &[&str]) -> Finished {
     let run = place.run(["dedup"]).args(inputs);
-    run.args(["-o", "out", "--min-free", "0", "--format", "none", "--json", "--fresh", "--force"]).args(flags).finish()
+    run.args(["-o", "out", "--min-free", "0", "--no-report", "--json", "--fresh", "--force"]).args(flags).finish()
 }
 
 fn stored(finished: &Finished) -> Value {

@@ -543,6 +543,13 @@ fn is_binary(text: &str, is_guess: bool) -> bool {
     odd > 16 && odd * if is_guess { 30 } else { 10 } > text.chars().take(HEAD_CHARS).count()
 }
 
+/// Returns the text digest that a page of plain text has; `None` if it has no text.
+pub fn plain_text_digest(text: &str) -> Option<model::Digest> {
+    let mut text = plain(text).text;
+    text.fold(std::iter::empty());
+    text.digest()
+}
+
 /// Reads plain text: lines do not end sentences, empty lines do.
 fn plain(text: &str) -> Document {
     let mut document = Document::default();

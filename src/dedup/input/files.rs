@@ -10,6 +10,7 @@ use crate::model::{CanonicalUrl, Fetched};
 use crate::objects::{Bucket, ObjectUrl};
 
 use super::file_name;
+use super::format::{ABOUT_DATA, Company};
 use super::objects::InputObject;
 use super::pipe::Pipe;
 use super::stream::Stream;
@@ -19,10 +20,12 @@ use super::{IgnoredFile, InputItem, Items, Options, SourceFile, Stop, open, open
 const INDEX: &str = "index.html";
 /// The host of pages that have no other address than their files.
 const NOWHERE: &str = "http://localhost/";
+/// What is said of files that programs write for themselves.
+const HIDDEN: &str = "its name begins with . or _";
 /// The folder in which Spark and Hadoop write what no job has committed yet.
 const UNCOMMITTED: &str = "_temporary";
 /// Files of a Hugging Face data set that say what the others hold.
-const ABOUT_DATA: [&str; 4] = ["dataset_dict.json", "dataset_info.json", "dataset_infos.json", "state.json"];
+const DATA_SET: [&str; 4] = ["dataset_dict.json", "dataset_info.json", "dataset_infos.json", "state.json"];
 
 /// The input files, in order.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +44,8 @@ struct Source {
     below: String,
     /// Whether the user named this file, and not its folder.
     is_named: bool,
+    /// What it is a part of by its name, if it is text.
+    part: Option<&'static str>,
     kind: SourceKind,
 }
 
@@ -75,10 +80,11 @@ impl Inputs {
     /// If a path does not exist or a folder cannot be read.
     pub fn find(paths: &[PathBuf], ours: &[PathBuf]) -> Result<Self, NoInput> {
         let known = ours.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
-        let mut found = Self { bytes: Some(0), files: Vec::new(), known };
+        let mut found = Self { bytes: None, files: Vec::new(), known };
         for path in paths {
             found.add(path).map_err(|source| NoInput { path: path.clone(), source })?;
         }
+        found.bytes = found.files.iter().map(|file| file.kind.length()).sum();
         Ok(found)
     }
 
@@ -119,7 +125,6 @@ impl Inputs {
 
     /// Adds what can be read once.
     fn add_pipe(&mut self, path: &Path) -> io::Result<()> {
-        self.bytes = None;
         let below = path.file_name().map_or_else(String::new, |name| file_name::shown(Path::new(name)));
         self.push(path, below, true, SourceKind::Pipe(Pipe::new(path)));
         Ok(())
@@ -130,12 +135,27 @@ impl Inputs {
         let archive = path.join("warc");
         let folder = if is_output(path) && archive.is_dir() { archive } else { path.to_owned() };
         self.known.insert(fs::canonicalize(&folder)?);
-        self.walk(&folder, "")
+        let first = self.files.len();
+        self.walk(&folder, "")?;
+        self.settle(first);
+        Ok(())
+    }
+
+    /// Tells from the names of the files of a folder, which begin at `first`, which are no documents of their own.
+    fn settle(&mut self, first: usize) {
+        let files = &mut self.files[first..];
+        let company = Company::of(files.iter().map(|file| file.below.as_str()));
+        for file in files {
+            file.part = company.part(&file.below);
+            if matches!(file.kind, SourceKind::File(_)) && company.hides(&file.below) {
+                file.kind = SourceKind::Other(HIDDEN);
+            }
+        }
     }
 
     /// Adds an object, or those below the address in the order of their keys.
     fn add_objects(&mut self, url: &ObjectUrl) -> io::Result<()> {
-        let bucket = Bucket::open(url)?;
+        let (bucket, first) = (Bucket::open(url)?, self.files.len());
         for object in bucket.find(url)? {
             let is_named = object.url == *url;
             let key = object.url.key.as_str();
@@ -143,11 +163,11 @@ impl Inputs {
                 true => key.rsplit('/').next().unwrap_or(key).to_owned(),
                 false => key[url.key.len()..].trim_start_matches('/').to_owned(),
             };
-            let (path, size) = (PathBuf::from(object.url.to_string()), object.size);
-            self.bytes = self.bytes.map(|bytes| bytes + size);
+            let path = PathBuf::from(object.url.to_string());
             let kind = SourceKind::Object(InputObject { bucket: bucket.clone(), object });
-            self.files.push(Source { path, below, is_named, kind });
+            self.files.push(Source { path, below, is_named, part: None, kind });
         }
+        self.settle(first);
         Ok(())
     }
 
@@ -171,14 +191,12 @@ impl Inputs {
         let Ok(about) = fs::metadata(path) else { return Some(SourceKind::Lost("a link that leads nowhere")) };
         Some(match about.is_dir() {
             true if name == UNCOMMITTED => SourceKind::Lost("what a job of Spark has not committed"),
-            _ if name.starts_with(['.', '_']) => SourceKind::Other("its name begins with . or _"),
+            _ if name.starts_with('.') => SourceKind::Other(HIDDEN),
             true if is_output(path) => SourceKind::Other("output of ndcrawl"),
             true if self.is_known(path) => SourceKind::Other("the same folder again"),
             true => return None,
             false if !about.is_file() => SourceKind::Other("no regular file"),
-            false if ABOUT_DATA.contains(&name) && (has_arrow || name != "state.json") => {
-                SourceKind::Other("about a data set")
-            }
+            false if DATA_SET.contains(&name) && (has_arrow || name != "state.json") => SourceKind::Other(ABOUT_DATA),
             false => self.file(path, about.len()),
         })
     }
@@ -193,10 +211,7 @@ impl Inputs {
     }
 
     fn push(&mut self, path: &Path, below: String, is_named: bool, kind: SourceKind) {
-        if let SourceKind::File(length) = kind {
-            self.bytes = self.bytes.map(|bytes| bytes + length);
-        }
-        self.files.push(Source { path: path.to_owned(), below, is_named, kind });
+        self.files.push(Source { path: path.to_owned(), below, is_named, part: None, kind });
     }
 }
 
@@ -258,7 +273,7 @@ impl Source {
         let place = self.place();
         // Below an address that the user gave, a page has its path in the folder; else its file is its address.
         let below = if options.base.is_some() { self.below.clone() } else { place.clone() };
-        SourceFile { place, below: Some(below), modified, is_named: self.is_named }
+        SourceFile { place, below: Some(below), modified, is_named: self.is_named, part: self.part }
     }
 }
 
@@ -268,7 +283,8 @@ impl SourceKind {
         match self {
             SourceKind::File(length) => Some(*length),
             SourceKind::Object(InputObject { object, .. }) => Some(object.size),
-            SourceKind::Pipe(_) | SourceKind::Other(_) | SourceKind::Lost(_) => None,
+            SourceKind::Pipe(_) => None,
+            SourceKind::Other(_) | SourceKind::Lost(_) => Some(0),
         }
     }
 }
@@ -394,6 +410,10 @@ pub(super) mod tests {
             ("set/_temporary/0/part", b"{}".to_vec()),
             ("set/.part.crc", b"crc".to_vec()),
             ("set/_SUCCESS", b"".to_vec()),
+            ("b/_log/0.json", b"{}".to_vec()),
+            ("b/_modules/c.html", b"<p>c".to_vec()),
+            ("b/app.js", b"'use strict'".to_vec()),
+            ("README.md", b"about".to_vec()),
             ("nothing", b"".to_vec()),
             ("b/more.jsonl", b"{\"url\":\"http://c.test/\",\"text\":\"c\"}\n".to_vec()),
         ]);

@@ -44,6 +44,7 @@ const SIGNATURES: &[(Format, Signature)] = &[
     (Format::Zip, wacz::is_zip),
     (Format::Parquet, |first| first.starts_with(parquet::MAGIC)),
     (Format::Arrow, arrow::is_arrow),
+    (Format::Unknown(INDEX), is_cdx),
     (Format::Unread("a pointer of Git LFS", "fetch the file itself: git lfs pull"), |first| {
         first.starts_with(b"version https://git-lfs.github.com/")
     }),
@@ -73,6 +74,15 @@ const SIGNATURES: &[(Format, Signature)] = &[
 /// Endings of names of tables: what begins like text has no other format then.
 const TABLES: [&str; 11] =
     ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "parquet", "arrow", "feather", "warc"];
+
+/// Endings of tables that make a folder a data set.
+const DATA: [&str; 6] = ["arrow", "feather", "jsonl", "ndjson", "parquet", "warc"];
+/// How the names of texts begin that are about the data beside them.
+const ABOUT: [&str; 2] = ["readme", "license"];
+/// What such files are.
+pub(super) const ABOUT_DATA: &str = "about a data set";
+/// What CDX files are.
+const INDEX: &str = "an index of archives";
 
 /// Endings that name a compression.
 const COMPRESSED: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".lz4"];
@@ -152,9 +162,56 @@ pub(super) fn is_document(name: &Path, is_named: bool) -> bool {
     }
 }
 
-/// Whether these are media types of what holds no words, or documents that are read only if that is wanted.
-pub(super) fn is_picture_or_sound(what: &str) -> bool {
-    ["image/", "audio/", "video/", "application/ogg", "application/pdf"].iter().any(|kind| what.starts_with(kind))
+/// What the files of a folder say of each other by their names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Company {
+    has_pages: bool,
+    has_tables: bool,
+}
+
+impl Company {
+    /// Looks at the names of all files of a folder and below it.
+    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut company = Self::default();
+        for ending in names.into_iter().filter_map(|name| ending(Path::new(name))) {
+            company.has_pages |= PAGES.contains(&(ending.as_str(), "text/html"));
+            company.has_tables |= DATA.contains(&ending.as_str());
+        }
+        company
+    }
+
+    /// Whether a file, or a folder above it, has a name that begins with `_`, as files about data have: `_SUCCESS`,
+    /// `_delta_log/`. Web pages have such folders, too: `_modules/index.html`.
+    pub(super) fn hides(self, below: &str) -> bool {
+        let is_page = self.has_pages && by_name(Path::new(below)) == Some("text/html");
+        !is_page && below.split('/').any(|name| name.starts_with('_'))
+    }
+
+    /// Says what a text is a part of, so that it is no document: beside web pages style sheets and scripts are parts of
+    /// these, and a README at the top of tables is about them.
+    pub(super) fn part(self, below: &str) -> Option<&'static str> {
+        let ending = ending(Path::new(below));
+        let is_about = |name: &&str| below.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
+        match ending.as_deref() {
+            Some("css" | "js" | "mjs") if self.has_pages => Some("part of web pages"),
+            _ if self.has_tables && !below.contains('/') && ABOUT.iter().any(|name| is_about(&name)) => Some(ABOUT_DATA),
+            _ => None,
+        }
+    }
+}
+
+/// Whether what is known of a file says that it holds no words, or documents that are read only if that is wanted.
+pub(super) fn is_no_text(what: &str) -> bool {
+    let kinds = ["image/", "audio/", "video/", "application/ogg", "application/pdf", INDEX];
+    kinds.iter().any(|kind| what.starts_with(kind))
+}
+
+/// Whether text begins like an index of archives (CDX, CDXJ): a line of fields, of which the second is a time.
+fn is_cdx(text: &[u8]) -> bool {
+    let mut fields = text.split(|byte| *byte == b' ');
+    let (key, time, next) = (fields.next(), fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+    let is_line = time.len() == 14 && time.iter().all(u8::is_ascii_digit) && !next.is_empty();
+    key == Some(b"CDX") && time.len() == 1 || is_line && key.is_some_and(|key| contains(key, b")"))
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -250,6 +307,9 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n", "a.html", Format::Unknown("image/png")),
             (b"ARROW1\0\0", "a.feather", Format::Arrow),
             (b"\xff\xff\xff\xff\x70\0\0\0\x10", "data-00000.arrow", Format::Arrow),
+            (b" CDX N b a m s k r M S V g\n", "a.cdx", Format::Unknown(INDEX)),
+            (b"com,example)/ 20240506070809 {\"url\": 1}\n", "pages.cdxj", Format::Unknown(INDEX)),
+            (b"In 2024 (see 1) 20240506070809 words", "a", Format::Unknown("text")),
             (b"ORCHIDS grow here", "a.txt", Format::Page("text/plain")),
             (b"BZhang wrote", "a.txt", Format::Page("text/plain")),
             (b"\x01\0\x02", "a", Format::Unknown("binary")),

@@ -10,6 +10,9 @@ use super::{InputDamage, InputItem, Items, Options};
 /// The mark that editors of Windows put before a text; `cat` carries it into the middle of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Bytes of an object over several lines in which an array of documents is looked for.
+const MOST_LOOKED_AT: u64 = 16 * 1024 * 1024;
+
 /// Most faults of one stream: a disk that cannot be read has no end of them.
 const MOST_FAULTS: u32 = 1000;
 
@@ -20,12 +23,15 @@ pub(super) fn objects<'a>(place: String, mut input: impl BufRead + Send + 'a, op
     // A fault comes again when the line is read in its turn.
     let _ = (&mut input).take(MOST_BYTES).read_until(b'\n', &mut first);
     let reader = ObjectReader::new(&place, options);
+    let goes_on = reader.read(&first, 1).is_err_and(|error| error.is_end);
+    let next_begins = goes_on && begins_with_brace(&mut input);
+    if goes_on && !next_begins {
+        let _ = (&mut input).take(MOST_LOOKED_AT).read_to_end(&mut first);
+    }
     if let Some(array) = reader.wrapped(&first) {
         let input = Cursor::new(first.split_off(array)).chain(input);
         return Box::new(Objects::within(reader, input));
     }
-    let goes_on = reader.read(&first, 1).is_err_and(|error| error.is_end);
-    let next_begins = goes_on && begins_with_brace(&mut input);
     let input = Cursor::new(first).chain(input);
     match goes_on && !next_begins {
         true => Box::new(Objects::new(&place, input, options)),

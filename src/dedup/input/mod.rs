@@ -204,6 +204,8 @@ struct SourceFile {
     modified: Option<i64>,
     /// Whether the user named this file, and not its folder.
     is_named: bool,
+    /// What it is a part of by its name, if it is text.
+    part: Option<&'static str>,
 }
 
 impl SourceFile {
@@ -231,7 +233,11 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
     }
     let encoding = TextEncoding::of(&first);
     let text = encoding.decoded(&first);
-    let format = match format::format(&text, Path::new(&file.place)) {
+    let format = format::format(&text, Path::new(&file.place));
+    if let (Format::Unknown("text") | Format::Page("text/plain"), Some(what)) = (format, file.part) {
+        return Err(file.unread(what, what.to_owned(), false));
+    }
+    let format = match format {
         Format::Unknown("application/pdf") if options.reads_pdf => Format::Page("application/pdf"),
         Format::Unknown("text") => {
             let is_document = format::is_document(Path::new(&file.place), file.is_named);
@@ -273,7 +279,7 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
         }
         Format::Unknown(what) => {
             let why = format!("neither WARC, ARC, WACZ, Parquet, Arrow, JSON, CSV nor a page, but {what}");
-            return Err(file.unread(what, why, !format::is_picture_or_sound(what)));
+            return Err(file.unread(what, why, !format::is_no_text(what)));
         }
     };
     Ok(opened(&place, name, items))
@@ -319,7 +325,7 @@ pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options)
 /// Returns the items of bytes that have no name.
 #[cfg(any(test, fuzzing))]
 pub(super) fn items_of<'a>(bytes: &'a [u8], options: &'a Options) -> Items<'a> {
-    let file = SourceFile { place: "input".to_owned(), below: Some(String::new()), modified: None, is_named: true };
+    let file = SourceFile { place: "input".to_owned(), below: Some(String::new()), modified: None, is_named: true, part: None };
     read(file, bytes, options).unwrap_or_else(|item| Box::new(std::iter::once(item)))
 }
 

@@ -13,6 +13,7 @@ use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::format::Company;
 use super::zip_scan::{self, Entry};
 use super::{Counted, IgnoredFile, InputDamage, InputItem, Items, Options, SourceFile, opened, read};
 
@@ -78,8 +79,9 @@ pub(super) fn items<'a>(
         opened(&file.place, "WACZ", Box::new(std::iter::once(InputItem::Damaged(damage))))
     });
     let entries = mark_indexes(entries);
+    let company = Company::of(entries.iter().map(|entry| entry.name.as_str()));
     let path: PathBuf = path.to_owned();
-    let items = entries.into_iter().flat_map(move |entry| entry.items(&file, &path, options, bytes));
+    let items = entries.into_iter().flat_map(move |entry| entry.items((&file, company), &path, options, bytes));
     Ok(Box::new(items.chain(damage.into_iter().flatten())))
 }
 
@@ -116,12 +118,19 @@ fn mark_indexes(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 impl Entry {
-    fn items<'a>(self, file: &SourceFile, path: &Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
+    fn items<'a>(
+        self,
+        (file, company): (&SourceFile, Company),
+        path: &Path,
+        options: &'a Options,
+        bytes: &'a AtomicU64,
+    ) -> Items<'a> {
         let inner = SourceFile {
             place: format!("{}: {}", file.place, self.name),
             below: file.below.as_ref().map(|below| format!("{below}/{}", self.name)),
             modified: file.modified,
             is_named: false,
+            part: company.part(&self.name),
         };
         if self.is_index {
             let ignored = IgnoredFile { place: inner.place, what: "about a WACZ", is_lost: false };

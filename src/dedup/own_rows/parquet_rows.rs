@@ -222,7 +222,7 @@ fn write_marks(
     let texts = |of: &dyn Fn(&RowVerdict) -> Option<String>| -> Vec<Option<ByteArray>> {
         (0..rows).map(|row| verdict(row).and_then(of).map(|text| ByteArray::from(text.into_bytes()))).collect()
     };
-    for column in [texts(&|verdict| Some(verdict.outcome.clone())), texts(&|verdict| verdict.of.clone())] {
+    for column in [texts(&|verdict| Some(verdict.outcome.to_owned())), texts(&|verdict| verdict.of.clone())] {
         let levels: Vec<i16> = column.iter().map(|value| i16::from(value.is_some())).collect();
         let values: Vec<ByteArray> = column.into_iter().flatten().collect();
         write(output, &values, Some(&levels), None, std::marker::PhantomData::<ByteArrayType>)?;

@@ -64,7 +64,7 @@ fn mark(object: &mut Vec<u8>, verdict: Option<&RowVerdict>) {
 
 /// The verdict on a row whose URL came before.
 pub(super) fn repeated() -> RowVerdict {
-    RowVerdict { outcome: "repeated".to_owned(), ..RowVerdict::default() }
+    RowVerdict { outcome: "repeated", ..RowVerdict::default() }
 }
 
 /// A table with separators.
@@ -111,7 +111,7 @@ impl RowSink for TableRows {
             let RowVerdict { outcome, of, score } = verdict.cloned().unwrap_or_else(repeated);
             cells.resize(names.len(), Vec::new());
             let score = score.map_or_else(String::new, |score| score.to_string());
-            cells.extend([outcome, of.unwrap_or_default(), score].map(String::into_bytes));
+            cells.extend([outcome.to_owned(), of.unwrap_or_default(), score].map(String::into_bytes));
         }
         self.written += 1;
         match self.writer.as_mut().map(|writer| writer.write_record(&cells)) {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_verdict_stands_behind_the_last_field() {
-        let near = RowVerdict { outcome: "near-duplicate".into(), of: Some("a \"b\"".into()), score: Some(0.9) };
+        let near = RowVerdict { outcome: "near-duplicate", of: Some("a \"b\"".into()), score: Some(0.9) };
         for (object, expected) in [
             ("{}", r#"{"dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#),
             (

@@ -2,9 +2,8 @@
 
 use crate::names::{HEADING, Name};
 
-use super::select::squeezed;
 use super::tree::{Node, Tree};
-use super::vocabulary::Purpose;
+use super::vocabulary::{Purpose, squeezed};
 
 /// What an element says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

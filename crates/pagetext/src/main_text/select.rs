@@ -6,6 +6,7 @@ use super::common::CommonBlocks;
 use super::measures::{Measures, is_block};
 use super::roles::Role;
 use super::tree::Tree;
+use super::vocabulary::squeezed;
 
 /// Bytes of prose from which a marked body is believed to be one.
 const BODY_BYTES: u32 = 200;
@@ -395,9 +396,6 @@ impl Page<'_> {
 #[derive(Debug)]
 pub(super) struct Title(String);
 
-/// Characters of the longest title that is compared with headings.
-const LONGEST_TITLE: usize = 500;
-
 impl Title {
     pub fn new(title: &str) -> Self {
         Self(squeezed(title))
@@ -408,8 +406,4 @@ impl Title {
         let text = squeezed(text);
         !text.is_empty() && !self.0.is_empty() && (self.0.contains(&text) || text.contains(&self.0))
     }
-}
-
-pub(super) fn squeezed(text: &str) -> String {
-    text.chars().take(LONGEST_TITLE).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

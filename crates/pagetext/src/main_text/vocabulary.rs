@@ -65,6 +65,8 @@ impl Purpose {
 
 /// Bytes of the longest name that is read.
 const LONGEST_NAME: usize = 80;
+/// Characters of the longest title that is compared.
+const LONGEST_TITLE: usize = 500;
 
 static VOCABULARY: LazyLock<HashMap<&'static str, Purpose>> = LazyLock::new(|| {
     let lists = [
@@ -339,6 +341,11 @@ const BODY: &[&str] = &[
     "storytext",
     "storycontent",
 ];
+
+/// Returns the letters and digits of a title or name, in lower case, to compare it with others.
+pub(super) fn squeezed(text: &str) -> String {
+    text.chars().take(LONGEST_TITLE).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
 
 /// Splits a name at signs and where a capital follows a small letter.
 fn words(name: &str) -> impl Iterator<Item = &str> {
