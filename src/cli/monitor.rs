@@ -10,7 +10,7 @@ use crate::cli::progress::Progress;
 use crate::cli::snapshot::{FetchedNow, Snapshot, TimeLeft};
 use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
-use crate::model::OutcomeKind;
+use crate::model::{OutcomeKind, shown_origin};
 use crate::pipeline::RecentUrl;
 
 /// The interval of progress updates.
@@ -156,7 +156,7 @@ impl Monitor {
                 .waiting(MOST_WAITING)
                 .into_iter()
                 .map(|waiting| WaitingOrigin {
-                    origin: waiting.origin,
+                    origin: shown_origin(&waiting.origin).to_owned(),
                     queued: waiting.queued,
                     due_in_seconds: waiting.due.map_or(0.0, |due| due.saturating_duration_since(now).as_secs_f64()),
                     why: waiting.why.name().to_owned(),

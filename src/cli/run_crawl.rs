@@ -278,7 +278,10 @@ fn warn(settings: &Settings, seeds: &Seeds) {
     if !settings.is_given("identity.contact") && !seeds.seeds.iter().all(is_local) {
         warnings.push("no --contact given: name an address where the sites' owners can reach you");
     }
-    let warnings = warnings.into_iter().map(str::to_owned).chain(setup::detector_warnings(settings));
+    let login = seeds.with_user.first().map(|seed| {
+        format!("{seed}: user and password of a seed are not sent; give them as --header 'Authorization: Basic ...'")
+    });
+    let warnings = warnings.into_iter().map(str::to_owned).chain(login).chain(setup::detector_warnings(settings));
     for warning in warnings {
         write_stderr(&format!("warning: {warning}"));
     }

@@ -56,6 +56,9 @@ pub struct Seeds {
     /// The files that were read.
     #[serde(skip)]
     pub files: Vec<String>,
+    /// The sources of seeds with a user name, which no request has.
+    #[serde(skip)]
+    pub with_user: Vec<String>,
 }
 
 impl Seeds {
@@ -180,6 +183,9 @@ impl Reader {
                 self.reject(line, text, why);
             }
             Ok((url, fallback)) => {
+                if has_user(text) {
+                    self.seeds.with_user.push(line.clone());
+                }
                 if self.known.insert(url.clone()) {
                     self.seeds.seeds.push(Seed { line, url, fallback });
                 }
@@ -209,6 +215,12 @@ fn why_no_url(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once("://")?;
     let is_scheme = has_scheme(text) || scheme.contains(['/', '?', '#']);
     (!is_scheme).then(|| format!("'{scheme}' is no scheme: a URL starts with http:// or https://"))
+}
+
+/// Whether a user name stands before the host.
+fn has_user(text: &str) -> bool {
+    let rest = text.split_once("//").map_or(text, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@'))
 }
 
 /// Returns whether the text has a scheme. `host:80/path` has none, `mailto:a@b` has one.
@@ -360,5 +372,8 @@ mod tests {
     fn passwords_in_seeds_are_masked_when_shown() {
         let seeds = read(b"http://u:secret@a.example/\nftp://u:secret@b.example/\n");
         assert!(!serde_json::to_string(&seeds).unwrap().contains("secret"));
+        assert_eq!(seeds.with_user, ["standard input:1"]);
+        assert!(read(b"http://a.example/@u\na.example/?q=u@b\n").with_user.is_empty());
+        assert_eq!(read(b"user@a.example\n").with_user.len(), 1);
     }
 }

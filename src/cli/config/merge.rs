@@ -183,6 +183,20 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_list_of_repeated_flags_is_the_same_in_a_variable() {
+        // Workers on one machine get the settings of the first one in variables.
+        for key in schema::all().filter(|key| key.is_list()) {
+            let Some((_, value)) = key.example.and_then(|example| example.split_once(' ')) else { continue };
+            let texts = vec![value.trim_matches('\'').to_owned(); 2];
+            let (variable, joined) = (schema::variable_of(key.name), texts.join("\n"));
+            let (of_variable, _) = from_environment(variables(&[(&variable, &joined)]));
+            let of_flags = GivenValue { key, texts, source: Source::Flag(key.name.to_owned()) };
+            let shown = |given| key.show(&merge(given).unwrap_or_else(|error| panic!("{}: {error}", key.name)));
+            assert_eq!(shown(of_variable), shown(vec![of_flags]), "{}", key.name);
+        }
+    }
+
+    #[test]
     fn the_higher_layer_wins_and_is_named() {
         let (environment, _) = from_environment(variables(&[("NDCRAWL_POLITENESS_DELAY", "3s")]));
         let layers = [file("politeness.delay", "2s"), environment[0].clone(), flag("politeness.delay", "4s")];

@@ -1,7 +1,7 @@
 //! The section on requests and politeness.
 
 use super::listing::{Cell, Listing, Parts};
-use crate::model::{Exclusion, HostRow};
+use crate::model::{Exclusion, HostRow, shown_origin};
 use crate::report::{HostReport, Report};
 
 /// Rows in the page.
@@ -53,7 +53,7 @@ fn origin(report: &Report, host: &HostRow) -> Vec<Cell> {
     };
     let forbidden = site.and_then(|site| site.excluded.get(&Exclusion::Robots)).copied().unwrap_or(0);
     vec![
-        Cell::NameUrl(host.origin.clone()),
+        Cell::NameUrl(shown_origin(&host.origin).to_owned()),
         Cell::Count(host.requests),
         Cell::Share(host.unanswered, host.requests),
         Cell::Bytes(host.bytes),

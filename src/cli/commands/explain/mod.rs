@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::detect;
 use crate::fetch::{RobotsRule, deciding_rule};
-use crate::model::{ErrorLine, Normalizer, OutcomeKind, PageLine, UrlId, shown_url};
+use crate::model::{ErrorLine, Normalizer, OutcomeKind, PageLine, UrlId, shown_origin, shown_url};
 use crate::store::StoreReader;
 
 use crate::cli::args::ExplainArguments;
@@ -225,7 +225,12 @@ impl ExplainedCrawl {
             let token = &self.settings.identity.robots_agent.0;
             let rule = had.then(|| deciding_rule(&robots.body, token, &url)).flatten();
             let (allows, path) = rule.map(|RobotsRule { allows, path }| (allows, path)).unzip();
-            return Ok(Some(RobotsView { origin: row.origin, status: robots.status, allows, path }));
+            return Ok(Some(RobotsView {
+                origin: shown_origin(&row.origin).to_owned(),
+                status: robots.status,
+                allows,
+                path,
+            }));
         }
         Ok(None)
     }

@@ -7,7 +7,7 @@ use super::{Explanation, PathStep, RobotsView};
 use crate::cli::format::{byte_size, counted, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::shortened;
-use crate::model::{EarlierVerdict, OutcomeKind, PageLine, Reason, Revision, shown_origin};
+use crate::model::{EarlierVerdict, OutcomeKind, PageLine, Reason, Revision};
 
 /// Steps shown at either end of a long path.
 const STEPS: usize = 4;
@@ -219,7 +219,7 @@ fn score(line: &PageLine) -> String {
 
 impl RobotsView {
     fn text(&self) -> String {
-        let origin = terminal_safe(shown_origin(&self.origin));
+        let origin = terminal_safe(&self.origin);
         match (self.allows, &self.path) {
             (Some(allows), Some(path)) => {
                 let line = if allows { "Allow" } else { "Disallow" };
