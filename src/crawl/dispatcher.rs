@@ -12,8 +12,8 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::model::{CanonicalUrl, Judged, PageInput, Relevance, Sequence, UrlId};
 use crate::pipeline::{
-    HostStats, IndexSnapshots, Letter, PageDecider, PipelineError, SealedBatch, SharedPage, SharedStep, link_hash,
-    page_input,
+    HostStats, IndexSnapshots, Letter, PageDecider, PipelineError, SealedBatch, SharedPage, SharedStep, group_of,
+    link_hash, page_input,
 };
 
 use super::CrawlError;
@@ -234,7 +234,8 @@ impl Dispatcher {
             {
                 let renews = self.outcomes.renewed(lease);
                 let id = page_id(&self.outcomes.crawl, lease);
-                let input = page_input(id, &page.fetched, &mut page.rendered, page.body_digest, renews);
+                let group = group_of(page.fetched.url.host());
+                let input = page_input(id, &page.fetched, &mut page.rendered, (page.body_digest, group), renews);
                 if is_shared {
                     shared.push(shared_page(input, page));
                 } else {

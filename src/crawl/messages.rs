@@ -55,7 +55,7 @@ pub(super) struct FetchedPage {
 impl FetchedPage {
     /// A page that is not yet compared with anything.
     pub fn new(fetched: Arc<Fetched>, content: RenderedPage) -> Self {
-        let RenderedPage { rendered, body_digest, payload_digest, document_text, text_error } = content;
+        let RenderedPage { rendered, body_digest, payload_digest, document_text, text_error, .. } = content;
         Self {
             fetched,
             rendered,

@@ -12,7 +12,7 @@ use crate::model::{
     OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, UrlState, Verdict,
 };
 use crate::pagetext::PageReader;
-use crate::pipeline::{self, DecidedPage, DecisionStage, NamedOriginal, outcome_of};
+use crate::pipeline::{self, DecidedPage, DecisionStage, NamedOriginal, group_of, outcome_of};
 
 use super::CrawlError;
 use super::enqueue::{Enqueuer, OfferedLinks, link};
@@ -191,6 +191,7 @@ impl LeaseOutcomes {
             text_digest: page.rendered.text_digest,
             document_text: page.document_text,
             is_noarchive: page.rendered.robots.noarchive,
+            group: group_of(page.fetched.url.host()),
             fetched: page.fetched,
             row: None,
             body_digest: page.body_digest,

@@ -20,7 +20,7 @@ use crate::model::{
 };
 use crate::pagetext::PageReader;
 use crate::pipeline::{
-    ContentReader, PageRecords, RenderedPage, compared_digest, group_of, page_input, render_page, restore_decider,
+    ContentReader, PageRecords, RenderedPage, compared_digest, page_input, render_page, restore_decider,
 };
 use crate::store::{self, CrawlVersion, Identity, PageLines, Store};
 
@@ -183,7 +183,7 @@ impl Rebuilder {
     fn kept(&mut self, id: UrlId, url: &CanonicalUrl, depth: u16, page: ArchivedPage) -> Result<bool, CrawlError> {
         let location = page.location();
         let fetched = page.answer;
-        let Ok(RenderedPage { mut rendered, body_digest, .. }) = render_page(&self.renderer, &fetched) else {
+        let Ok(RenderedPage { mut rendered, body_digest, group, .. }) = render_page(&self.renderer, &fetched) else {
             return Ok(false);
         };
         if rendered.names_itself {
@@ -191,14 +191,14 @@ impl Rebuilder {
         }
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
-        let input = page_input(name, &fetched, &mut rendered, body_digest, None);
+        let input = page_input(name, &fetched, &mut rendered, (body_digest, group), None);
         let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(input)?;
         self.rebuilt.kept += 1;
         self.batch.terms.extend(new_terms);
         self.batch.pages.push(PageRow {
             url: id,
             page: name,
-            group: group_of(url.host()),
+            group,
             fetched_at: fetched.started_at,
             body_digest: compared_digest(name, &fetched, body_digest),
             text_digest: rendered.text_digest,

@@ -28,6 +28,7 @@ fn options() -> Option<Options> {
         reads_pdf: false,
         keeps_records: false,
         keeps_rows: false,
+        within_files: false,
         seen: std::sync::Arc::default(),
         normalizer,
     })

@@ -63,7 +63,8 @@ impl Intake {
             {
                 let key = capture_key(arrival.fetched.url.as_str(), arrival.capture);
                 let id = PageId::new(&self.crawl, &key, u32::from(renews.is_some()));
-                candidates.push(page_input(id, &arrival.fetched, &mut read.rendered, read.body_digest, *renews));
+                let keys = (read.body_digest, read.group);
+                candidates.push(page_input(id, &arrival.fetched, &mut read.rendered, keys, *renews));
             }
         }
         let mut judged = self.stage.decide(candidates)?.into_iter();
@@ -146,6 +147,7 @@ impl Intake {
                 fetched: arrival.fetched.clone(),
                 row,
                 body_digest: read.body_digest,
+                group: read.group,
                 payload_digest: read.payload_digest,
                 judged,
                 original,

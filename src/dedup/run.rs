@@ -581,8 +581,17 @@ fn pipe(
 }
 
 /// Renders a page; `is_row`: one that is a row of the user's own.
-pub(super) fn read_page(reader: &ContentReader, fetched: &Fetched, is_row: bool) -> Result<RenderedPage, String> {
+pub(super) fn read_page(
+    reader: &ContentReader,
+    fetched: &Fetched,
+    is_row: bool,
+    options: &InputOptions,
+) -> Result<RenderedPage, String> {
     let mut read = render_page(reader, fetched)?;
+    if fetched.url.file().is_some() && !options.within_files {
+        // In how many files rows come changes no verdict.
+        read.group = 0;
+    }
     if is_row {
         as_own_document(&mut read, fetched.media_type() == "text/plain");
     }
@@ -602,7 +611,7 @@ fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Wo
                         && absent_page(&fetched).is_none()
                         && (setup.accepts)(&fetched.media_type())
                         && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| read_page(reader, &fetched, row.is_some()));
+                let read = is_page.then(|| read_page(reader, &fetched, row.is_some(), &setup.input));
                 Done::Answer(InputPage { fetched, row, capture, read }, renews)
             }
         };

@@ -15,13 +15,13 @@ use crate::model::{
 use crate::pagetext::PageReader;
 use crate::pipeline::{
     ContentReader, NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_document, add_page, outcome_of,
-    page_input, render_page, unleased_line,
+    page_input, unleased_line,
 };
 
 use super::input::{InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
 use super::input_report::InputReports;
 use super::intake::{InputPage, outcome_without_verdict};
-use super::run::SameUrl;
+use super::run::{SameUrl, read_page};
 
 /// Says of a media type whether it is a page.
 pub type Accepts = Box<dyn Fn(&str) -> bool + Send + Sync>;
@@ -147,13 +147,14 @@ impl InputReader {
     fn document(&self, input: &str, number: u64, document: InputDocument) -> ReadDocument {
         let InputDocument { fetched, row, record_id, record, .. } = document;
         let fetched: Arc<Fetched> = Arc::new(fetched);
-        let read = (row.is_some() || self.is_page(&fetched)).then(|| render_page(&self.content, &fetched));
+        let read = (row.is_some() || self.is_page(&fetched))
+            .then(|| read_page(&self.content, &fetched, row.is_some(), &self.options));
         let mut arrival = InputPage { fetched: fetched.clone(), row, capture: 1, read };
         let mut line = line_without_verdict(&arrival);
         let Some(Ok(read)) = &mut arrival.read else {
             return ReadDocument { line, record_id, page: None, text: None, record: None };
         };
-        let RenderedPage { rendered, body_digest, payload_digest, document_text, text_error } = read;
+        let RenderedPage { rendered, body_digest, group, payload_digest, document_text, text_error } = read;
         add_page(&mut line, rendered);
         add_document(&mut line, document_text.is_some(), *text_error);
         line.digest = Some(payload_digest.clone());
@@ -161,7 +162,7 @@ impl InputReader {
             return ReadDocument { line, record_id, page: None, text: None, record: None };
         }
         let key = self.key(input, number, &fetched, arrival.row.as_ref());
-        let page = page_input(PageId::new(&self.crawl, &key, 0), &fetched, rendered, *body_digest, None);
+        let page = page_input(PageId::new(&self.crawl, &key, 0), &fetched, rendered, (*body_digest, *group), None);
         let main_text = || self.content.pages().reading(&*fetched).map(|reading| reading.text);
         let text = if self.keep_text { document_text.take().or_else(main_text) } else { None };
         let url = capture_key(fetched.url.as_str(), 1).into_owned();

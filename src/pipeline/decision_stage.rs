@@ -44,6 +44,8 @@ pub(crate) struct DecidedPage {
     /// The row of a file that the page was, if it was one.
     pub row: Option<RowName>,
     pub body_digest: Digest,
+    /// See [`PageInput::group`].
+    pub group: u32,
     pub payload_digest: String,
     pub text_digest: Option<Digest>,
     /// Text that was read from a document: the archive keeps it beside the body.
@@ -328,7 +330,7 @@ impl DecisionStage {
         self.building.batch.pages.push(PageRow {
             url,
             page,
-            group: group_of(fetched.url.host()),
+            group: decided.group,
             fetched_at: fetched.started_at,
             body_digest,
             text_digest: decided.text_digest,

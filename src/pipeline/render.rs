@@ -13,6 +13,8 @@ pub(crate) struct RenderedPage {
     /// A page with a truncated body has no text digest: the rest of its text is unknown.
     pub rendered: Box<PageContent>,
     pub body_digest: Digest,
+    /// The pages with which it shares statistics of words: those of its host.
+    pub group: u32,
     /// The digest as the archive and `pages.jsonl` spell it.
     pub payload_digest: String,
     /// Text that was read from a document, line by line.
@@ -33,7 +35,8 @@ pub(crate) fn render_page(reader: &ContentReader, page: &Fetched) -> Result<Rend
             rendered.kind = PageKind::Part;
         }
         let (body_digest, payload_digest) = (Digest::of(&page.body), payload_digest(&page.body));
-        RenderedPage { rendered, body_digest, payload_digest, document_text, text_error }
+        let group = group_of(page.url.host());
+        RenderedPage { rendered, body_digest, group, payload_digest, document_text, text_error }
     }));
     rendered.map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
@@ -60,12 +63,12 @@ pub(crate) fn page_input(
     page: PageId,
     fetched: &Fetched,
     rendered: &mut PageContent,
-    body_digest: Digest,
+    (body_digest, group): (Digest, u32),
     renews: Option<Sequence>,
 ) -> PageInput {
     PageInput {
         page,
-        group: group_of(fetched.url.host()),
+        group,
         body_digest: compared_digest(page, fetched, body_digest),
         text_digest: rendered.text_digest,
         terms: std::mem::take(&mut rendered.terms),

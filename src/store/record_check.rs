@@ -2,8 +2,8 @@
 
 use super::warc::{self, Kind};
 use super::warc_reader::WarcRecord;
-use crate::pagetext::plain_text_digest;
 use crate::model::{Digest, PageId, digest_of_part};
+use crate::pagetext::plain_text_digest;
 
 /// The record that the log expects at a place of the archive.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,9 @@ impl ExpectedRecord {
         let digest = Digest::of(body);
         let is_row = record.field("Row-File").is_some();
         let is_part = record.field("WARC-Truncated").is_some();
-        digest == self.body_digest || is_part && digest_of_part(digest, self.page) == self.body_digest || is_row && self.has_text(body)
+        digest == self.body_digest
+            || is_part && digest_of_part(digest, self.page) == self.body_digest
+            || is_row && self.has_text(body)
     }
 
     fn has_text(&self, body: &[u8]) -> bool {

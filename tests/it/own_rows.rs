@@ -107,7 +107,14 @@ fn rows_are_given_back_as_they_came() {
     assert_eq!(kept, format!("id,text,note\n1,{},\"x, y\"\n3,{},\n", text(1), text(2)));
 
     // Lists of two kinds are no one file, and pages are no rows.
-    dedup(&place, &["a.jsonl", "t.csv"], &["--kept", "both"]).expect_code(70);
+    dedup(&place, &["a.jsonl", "t.csv"], &["--kept", "both"]).expect_code(2);
+    // What could not be written at the end is refused at the beginning.
+    for (name, why) in
+        [("none/kept.jsonl", "none is no folder"), ("k.jsonl.xz", ".xz is not written"), ("./a.jsonl", "an input")]
+    {
+        let refused = dedup(&place, &["a.jsonl"], &["--kept", name]).expect_code(2);
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
     place.write("page.txt", &text(8));
     let said = dedup(&place, &["a.jsonl", "page.txt"], &["--kept", "kept.jsonl"]).expect_code(8).stderr;
     assert!(said.contains("1 document is no rows of a table"), "{said}");
@@ -254,4 +261,42 @@ fn tables_of_arrow_and_parquet_keep_their_types() {
         let run = place.run(["dedup", "-", "-o", "piped", "--fresh", "--force", "--min-free", "0", "--json"]);
         run.reading(&place.path(&format!("a.{name}"))).finish().expect_code(0);
     }
+}
+
+#[test]
+fn in_how_many_files_rows_come_changes_no_verdict() {
+    let place = Place::new();
+    let edited = |n: usize| text(n).replace(&format!("word{n}x3 "), "other ").replace(&format!("word{n}x40 "), "more ");
+    let rows: Vec<Value> =
+        (0..20).flat_map(|n| [json!({"id": n, "text": text(n)}), json!({"id": n + 100, "text": edited(n)})]).collect();
+    let verdicts = |files: usize| -> Vec<Value> {
+        let folder = format!("in-{files}");
+        fs::create_dir(place.path(&folder)).unwrap();
+        for (number, rows) in rows.chunks(rows.len() / files).enumerate() {
+            place.write(&format!("{folder}/{number:02}.jsonl"), &lines(rows));
+        }
+        dedup(&place, &[&folder], &[]).expect_code(0);
+        place.pages().iter().map(|line| json!([line["url"], line["outcome"], line["duplicate_of"]])).collect()
+    };
+    let of_one = verdicts(1);
+    assert!(of_one.iter().any(|row| row[1] == "near-duplicate") && of_one.iter().any(|row| row[1] == "stored"));
+    for files in [5, 40] {
+        assert_eq!(verdicts(files), of_one, "{files} files");
+    }
+}
+
+#[test]
+fn texts_that_differ_in_line_ends_are_sound_in_the_archive() {
+    let place = Place::new();
+    let row = |id: usize, text: &str| json!({"id": id, "text": text});
+    let text = text(1);
+    let rows = [row(1, &format!("{text}\r\nend")), row(2, &format!("{text}\nend")), row(3, "short"), row(4, "short\n")];
+    place.write("a.jsonl", &lines(&rows));
+    let finished = dedup(&place, &["a.jsonl"], &[]).expect_code(0);
+    assert_eq!((stored(&finished), finished.json()["outcomes"]["exact-duplicate"].clone()), (json!(2), json!(2)));
+    place.run(["verify", "out"]).finish().expect_code(0);
+    // A record that refers to another says that both have the same bytes.
+    place.run(["export", "out", "--format", "warc", "-o", "x.warc"]).finish().expect_code(0);
+    let archive = String::from_utf8_lossy(&fs::read(place.path("x.warc")).unwrap()).into_owned();
+    assert!(archive.contains("WARC-Type: response") && !archive.contains("WARC-Type: revisit"), "{archive}");
 }

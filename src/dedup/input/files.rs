@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::model::{CanonicalUrl, Fetched};
 use crate::objects::{Bucket, ObjectUrl};
 
+use super::by_name::{ABOUT_DATA, Company};
 use super::file_name;
-use super::format::{ABOUT_DATA, Company};
 use super::objects::InputObject;
 use super::pipe::Pipe;
 use super::stream::Stream;
@@ -366,6 +366,7 @@ pub(super) mod tests {
             reads_pdf: false,
             keeps_records: false,
             keeps_rows: false,
+            within_files: false,
             seen: std::sync::Arc::default(),
             normalizer: Normalizer::default(),
         }
@@ -421,6 +422,7 @@ pub(super) mod tests {
             urls,
             [
                 "http://localhost/base/a%20c.html",
+                "http://localhost/base/b/_modules/c.html",
                 "http://localhost/base/b/",
                 "http://c.test/",
                 "http://localhost/base/notes.md"
@@ -429,6 +431,9 @@ pub(super) mod tests {
         assert_eq!(
             ignored,
             [
+                "README.md: about a data set",
+                "0.json: its name begins with . or _",
+                "app.js: part of web pages",
                 "nothing: empty",
                 "x.7z, lost: 7z",
                 "picture.png: image/png",
@@ -465,12 +470,11 @@ pub(super) mod tests {
                 "http://localhost/base/index.html%3Fpage=2",
                 "http://localhost/base/page.asp",
                 "http://localhost/base/page.html.gz",
-                "http://localhost/base/style.css",
                 "http://localhost/base/view.php%3Fid=3",
                 "http://localhost/base/z/index.html.gz",
             ]
         );
-        assert!(ignored.is_empty(), "{ignored:?}");
+        assert_eq!(ignored, ["style.css: part of web pages"]);
     }
 
     #[cfg(unix)]

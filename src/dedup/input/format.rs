@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::fetch::no_text;
 
+use super::by_name::media_type;
 use super::{arc, arrow, parquet, wacz};
 
 /// Bytes that are looked at.
@@ -71,32 +72,8 @@ const SIGNATURES: &[(Format, Signature)] = &[
     (Format::Page("text/html"), is_html),
 ];
 
-/// Endings of names of tables: what begins like text has no other format then.
-const TABLES: [&str; 11] =
-    ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "parquet", "arrow", "feather", "warc"];
-
-/// Endings of tables that make a folder a data set.
-const DATA: [&str; 6] = ["arrow", "feather", "jsonl", "ndjson", "parquet", "warc"];
-/// How the names of texts begin that are about the data beside them.
-const ABOUT: [&str; 2] = ["readme", "license"];
-/// What such files are.
-pub(super) const ABOUT_DATA: &str = "about a data set";
 /// What CDX files are.
 const INDEX: &str = "an index of archives";
-
-/// Endings that name a compression.
-const COMPRESSED: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".lz4"];
-
-/// Endings of names of pages that begin with nothing but words, and their media types.
-const PAGES: [(&str, &str); 7] = [
-    ("html", "text/html"),
-    ("htm", "text/html"),
-    ("shtml", "text/html"),
-    ("xhtml", "application/xhtml+xml"),
-    ("xht", "application/xhtml+xml"),
-    ("txt", "text/plain"),
-    ("text", "text/plain"),
-];
 
 /// The tags, besides a comment, that begin a page (MIME Sniffing Standard, section 7.1), and a few that begin many.
 const TAGS: [&[u8]; 26] = [
@@ -140,7 +117,7 @@ pub(super) fn format(first: &[u8], name: &Path) -> Format {
     if let Some(media_type) = no_text(first) {
         return Format::Unknown(media_type);
     }
-    if let Some(media_type) = by_name(name) {
+    if let Some(media_type) = media_type(name) {
         return Format::Page(media_type);
     }
     match first {
@@ -150,53 +127,6 @@ pub(super) fn format(first: &[u8], name: &Path) -> Format {
         _ if text.starts_with(b"<?xml") => Format::Unknown("XML"),
         _ if is_binary(first) => Format::Unknown("binary"),
         _ => Format::Unknown("text"),
-    }
-}
-
-/// What a text is that begins like nothing known: a table by its ending, whatever else it holds; or, found in a folder or
-/// named with an ending, a document, such as Markdown and code.
-pub(super) fn is_document(name: &Path, is_named: bool) -> bool {
-    match ending(name) {
-        Some(ending) => !TABLES.contains(&ending.as_str()),
-        None => !is_named,
-    }
-}
-
-/// What the files of a folder say of each other by their names.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Company {
-    has_pages: bool,
-    has_tables: bool,
-}
-
-impl Company {
-    /// Looks at the names of all files of a folder and below it.
-    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
-        let mut company = Self::default();
-        for ending in names.into_iter().filter_map(|name| ending(Path::new(name))) {
-            company.has_pages |= PAGES.contains(&(ending.as_str(), "text/html"));
-            company.has_tables |= DATA.contains(&ending.as_str());
-        }
-        company
-    }
-
-    /// Whether a file, or a folder above it, has a name that begins with `_`, as files about data have: `_SUCCESS`,
-    /// `_delta_log/`. Web pages have such folders, too: `_modules/index.html`.
-    pub(super) fn hides(self, below: &str) -> bool {
-        let is_page = self.has_pages && by_name(Path::new(below)) == Some("text/html");
-        !is_page && below.split('/').any(|name| name.starts_with('_'))
-    }
-
-    /// Says what a text is a part of, so that it is no document: beside web pages style sheets and scripts are parts of
-    /// these, and a README at the top of tables is about them.
-    pub(super) fn part(self, below: &str) -> Option<&'static str> {
-        let ending = ending(Path::new(below));
-        let is_about = |name: &&str| below.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
-        match ending.as_deref() {
-            Some("css" | "js" | "mjs") if self.has_pages => Some("part of web pages"),
-            _ if self.has_tables && !below.contains('/') && ABOUT.iter().any(|name| is_about(&name)) => Some(ABOUT_DATA),
-            _ => None,
-        }
     }
 }
 
@@ -226,20 +156,6 @@ fn is_binary(first: &[u8]) -> bool {
 
 fn is_printed(text: &[u8]) -> bool {
     !text.contains(&0)
-}
-
-/// Returns the media type of a page by the ending of its name. Mirrors put the query behind it: `index.html?page=2`.
-fn by_name(name: &Path) -> Option<&'static str> {
-    let ending = ending(name)?;
-    PAGES.iter().find(|(known, _)| *known == ending).map(|(_, media_type)| *media_type)
-}
-
-/// Returns the ending of a name, without that of a compression.
-fn ending(name: &Path) -> Option<String> {
-    let name = name.file_name()?.to_string_lossy().to_ascii_lowercase();
-    let name = COMPRESSED.iter().fold(name.as_str(), |name, ending| name.trim_end_matches(ending));
-    let name = name.split(['?', '@']).next().unwrap_or_default();
-    name.rsplit_once('.').map(|(_, ending)| ending.to_owned())
 }
 
 /// Returns whether text begins with `bracket`, white space, and one of these bytes.

@@ -11,6 +11,7 @@
 mod arc;
 mod arrow;
 mod arrow_cells;
+mod by_name;
 mod csv;
 mod date;
 mod digest;
@@ -81,6 +82,8 @@ pub struct Options {
     pub keeps_records: bool,
     /// Whether documents come with the rows that they were.
     pub keeps_rows: bool,
+    /// Whether rows without URL are compared with those of their own file only.
+    pub within_files: bool,
     /// Brings URLs into canonical form.
     pub normalizer: Normalizer,
     /// Which of these fields the rows have.
@@ -240,7 +243,7 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
     let format = match format {
         Format::Unknown("application/pdf") if options.reads_pdf => Format::Page("application/pdf"),
         Format::Unknown("text") => {
-            let is_document = format::is_document(Path::new(&file.place), file.is_named);
+            let is_document = by_name::is_document(Path::new(&file.place), file.is_named);
             let otherwise = if is_document { Format::Page("text/plain") } else { Format::Unknown("text") };
             csv::separator(&text, options, is_document).map_or(otherwise, Format::Csv)
         }
@@ -325,7 +328,13 @@ pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options)
 /// Returns the items of bytes that have no name.
 #[cfg(any(test, fuzzing))]
 pub(super) fn items_of<'a>(bytes: &'a [u8], options: &'a Options) -> Items<'a> {
-    let file = SourceFile { place: "input".to_owned(), below: Some(String::new()), modified: None, is_named: true, part: None };
+    let file = SourceFile {
+        place: "input".to_owned(),
+        below: Some(String::new()),
+        modified: None,
+        is_named: true,
+        part: None,
+    };
     read(file, bytes, options).unwrap_or_else(|item| Box::new(std::iter::once(item)))
 }
 

@@ -13,7 +13,7 @@ use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::format::Company;
+use super::by_name::Company;
 use super::zip_scan::{self, Entry};
 use super::{Counted, IgnoredFile, InputDamage, InputItem, Items, Options, SourceFile, opened, read};
 

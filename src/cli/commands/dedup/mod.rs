@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use crate::cli::args::{DedupArguments, SameUrlChoice};
 use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ComparedPages;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
 use crate::cli::host::Host;
@@ -104,7 +105,8 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
 }
 
 fn own_rows_error(error: OwnRowsError) -> CliError {
-    CliError::new(exit::INTERNAL, error.to_string())
+    let code = if matches!(error, OwnRowsError::Mixed(_)) { exit::USAGE } else { exit::DISK_FULL };
+    CliError::new(code, error.to_string())
         .with_hint("the verdicts are in the output folder; the same command writes the rows again")
 }
 
@@ -132,6 +134,7 @@ struct PreparedDedup {
 fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
     let normalizer = Normalizer::new(settings.normalise_options());
     let input = input_options(settings, arguments, &normalizer)?;
+    check_rows_file(arguments)?;
     let outputs = arguments.kept.iter().chain(&arguments.mark).cloned();
     let ours: Vec<_> = outputs.chain([settings.out.dir.clone()]).collect();
     let inputs = Inputs::find(&arguments.inputs, &ours).map_err(|error| {
@@ -175,6 +178,28 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     Ok(PreparedDedup { dedup, file, bytes, inputs: own.0, input: own.1 })
 }
 
+/// Refuses a file for rows that could not be written when all is decided, or would take the place of an input.
+fn check_rows_file(arguments: &DedupArguments) -> Result<(), CliError> {
+    let Some(path) = arguments.kept.as_ref().or(arguments.mark.as_ref()).filter(|path| path.as_os_str() != "-") else {
+        return Ok(());
+    };
+    let refuse = |why: String, hint: &str| Err(CliError::usage(format!("{}: {why}", path.display())).with_hint(hint));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return refuse(format!("{} is no folder", folder.display()), "make it first: the rows are written at the end");
+    }
+    if let Some(ending @ ("bz2" | "xz" | "lz4")) = path.extension().and_then(|ending| ending.to_str()) {
+        return refuse(format!(".{ending} is not written"), "rows are compressed in files that end in .gz or .zst");
+    }
+    let same = |input: &std::path::PathBuf| {
+        path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|it| it == path))
+    };
+    match arguments.inputs.iter().any(same) {
+        true => refuse("it is an input".to_owned(), "write the rows to another file"),
+        false => Ok(()),
+    }
+}
+
 fn input_options(
     settings: &Settings,
     arguments: &DedupArguments,
@@ -210,6 +235,7 @@ fn input_options(
         reads_pdf: settings.pdf.read,
         keeps_records: false,
         keeps_rows: false,
+        within_files: settings.dedup.within == ComparedPages::Host,
         seen: std::sync::Arc::new(SeenFields::new(wanted)),
         normalizer: normalizer.clone(),
     })
