@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::invariants::{lines, outcome, text};
-use crate::needs::{Program, data, has_all};
+use crate::needs::{LowPorts, Program, data, has_all};
 use crate::program::{Place, Run};
 use crate::secure_web::{SecureWeb, Speaks};
 use crate::web::{Answer, Content, Web};
@@ -361,4 +361,59 @@ fn redirects_lead_from_one_scheme_to_the_other_and_back() {
     let back = format!("http://a.test:{plain_port}/only-http");
     assert_eq!(seen(&web.url("a.test", "/moved")), ("redirected".to_owned(), back.clone()));
     assert_eq!(seen(&back).0, "stored");
+}
+
+#[test]
+fn sites_on_default_ports_have_no_port_anywhere() {
+    if !has_all(&[LowPorts]) {
+        return;
+    }
+    let (place, listener) = (Place::new(), TcpListener::bind("127.0.0.86:443").unwrap());
+    let secure = SecureWeb::start_on(listener, &[("a.test", "a.pem")], Speaks::Http1, small_site);
+    let plain = Web::start_on(vec![TcpListener::bind("127.0.0.85:80").unwrap()], |_| Arc::new(PlainSite));
+    let seeds = ["https://a.test/", "http://127.0.0.85/"];
+    let issuers = data("certificates/issuers.pem");
+    let run = || {
+        let run = place.crawl(&seeds).args(["--resolve", "a.test:127.0.0.86", "--min-free", "0", "--ca-file"]);
+        run.args([&issuers]).finish().expect_code(0)
+    };
+    let said = run();
+    let lines = lines(&place.path("out"));
+    assert!(lines.len() == 44 && lines.values().all(|line| outcome(line) == "stored"), "{lines:?}");
+    let explained =
+        |url: &str, flag: &[&str]| place.run(["explain", "out", url]).args(flag).finish().expect_code(0).stdout;
+    let [status, report] =
+        ["status", "report"].map(|command| place.run([command, "out"]).finish().expect_code(0).stdout);
+    let texts = [
+        said.stdout,
+        said.stderr,
+        status,
+        report,
+        explained("https://a.test:443/page-2", &[]),
+        explained("http://127.0.0.85/b", &["--json"]),
+        fs::read_to_string(place.path("out/report.html")).unwrap(),
+        fs::read_to_string(place.path("out/status.json")).unwrap(),
+        fs::read_to_string(place.path("out/pages.jsonl")).unwrap(),
+    ];
+    for text in texts {
+        assert!(!text.contains("a.test:443") && !text.contains("127.0.0.85:80"), "{text}");
+    }
+    let asked = (secure.answered().len(), plain.requests().len());
+    run();
+    assert_eq!((secure.answered().len(), plain.requests().len()), asked, "a second run asks for nothing");
+}
+
+/// Three pages that name each other with and without the default port.
+struct PlainSite;
+
+impl Content for PlainSite {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        match url.strip_prefix("http://127.0.0.85") {
+            Some(path @ ("/" | "/a" | "/b")) => Answer::html(page(
+                path,
+                &["http://127.0.0.85:80/a".to_owned(), "/b".to_owned(), "//127.0.0.85:80/".to_owned()],
+            )),
+            _ => Answer::error(404),
+        }
+    }
 }

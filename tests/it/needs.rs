@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -17,11 +18,13 @@ pub enum Need {
     PythonModule(&'static str),
     /// Scripts and labels of the real sites, in `shared/corpora` beside the checkout.
     Corpora,
+    /// That programs may listen on ports below 1024.
+    LowPorts,
     /// The npm packages that look at pages in a browser.
     Axe,
 }
 
-pub use Need::{Axe, Corpora, Program, PythonModule};
+pub use Need::{Axe, Corpora, LowPorts, Program, PythonModule};
 
 impl Need {
     fn is_met(self) -> bool {
@@ -29,6 +32,7 @@ impl Need {
             Program(name) => has_program(name),
             PythonModule(name) => has_program("python3") && can_import(name),
             Corpora => shared("corpora").is_some(),
+            LowPorts => TcpListener::bind("127.0.0.80:80").is_ok(),
             Axe => std::env::var_os("AXE_FOLDER").is_some() && has_program("node") && has_program("chromium"),
         }
     }
@@ -48,6 +52,7 @@ impl Need {
             Program("moto_server") => "pip install 'moto[server,s3]'".to_owned(),
             Program(name) => format!("apt-get install {name}"),
             Corpora => "put the folder `shared` beside the checkout".to_owned(),
+            LowPorts => "sysctl net.ipv4.ip_unprivileged_port_start=80, or run as root".to_owned(),
             Axe => {
                 "npm install axe-core puppeteer-core, and name the folder in AXE_FOLDER; node and chromium".to_owned()
             }
@@ -61,6 +66,7 @@ impl fmt::Display for Need {
             Program(name) => write!(formatter, "{name}"),
             PythonModule(name) => write!(formatter, "the Python module {name}"),
             Corpora => write!(formatter, "shared/corpora"),
+            LowPorts => write!(formatter, "ports 80 and 443"),
             Axe => write!(formatter, "axe-core and Chromium"),
         }
     }

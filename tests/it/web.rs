@@ -110,9 +110,12 @@ impl Web {
 
     /// The same on these addresses.
     pub fn start_at<C: Content>(addresses: &[String], plan: impl FnOnce(&[String]) -> Arc<C>) -> Self {
-        let listeners = listeners(addresses);
-        let origins: Vec<String> =
-            listeners.iter().map(|listener| format!("http://{}", listener.local_addr().unwrap())).collect();
+        Self::start_on(listeners(addresses), plan)
+    }
+
+    /// The same on listeners that are there already.
+    pub fn start_on<C: Content>(listeners: Vec<TcpListener>, plan: impl FnOnce(&[String]) -> Arc<C>) -> Self {
+        let origins: Vec<String> = listeners.iter().map(origin).collect();
         let content: Arc<dyn Content> = plan(&origins);
         let seen = Arc::new(Seen::default());
         let (stop, stopped) = oneshot::channel();
@@ -161,6 +164,12 @@ impl Drop for Web {
             let _ = thread.join();
         }
     }
+}
+
+/// The origin of a listener as people write it, without port 80.
+fn origin(listener: &TcpListener) -> String {
+    let address = listener.local_addr().unwrap();
+    if address.port() == 80 { format!("http://{}", address.ip()) } else { format!("http://{address}") }
 }
 
 /// Tries ports until one is free on all addresses.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek, SeekFrom};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use super::servers::LocalServers;
 use crate::graph::{Graph, Options as GraphOptions, planned_web};
 use crate::invariants::{Lines, outcome, text, with_outcome};
+use crate::needs::{LowPorts, has_all};
 use crate::program::{Place, Running};
 use crate::web::{Answer, Content, Web};
 
@@ -54,7 +56,10 @@ pub struct SharedCrawl {
 
 impl SharedCrawl {
     pub fn new(name: &'static str, options: GraphOptions) -> Self {
-        let (web, graph) = planned_web(6, options);
+        Self::of(name, planned_web(6, options))
+    }
+
+    fn of(name: &'static str, (web, graph): (Web, Arc<Graph>)) -> Self {
         Self { servers: LocalServers::start(), place: Place::new(), name, web, graph }
     }
 
@@ -225,6 +230,36 @@ async fn three_workers_crawl_each_page_once() {
     let texts = std::fs::read_to_string(exported).unwrap();
     assert_eq!(texts.lines().count(), with_outcome(&lines, "stored").len());
     crawl.place.run(["report"]).args([&folder]).finish().expect_code(0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_of_one_command_get_whole_lists_and_crawl_on_port_80() {
+    if !has_all(&[LowPorts]) {
+        return;
+    }
+    let addresses = ["127.0.0.83", "127.0.0.84"];
+    let listeners = addresses.map(|address| TcpListener::bind((address, 80)).unwrap()).into();
+    let mut graph = None;
+    let web = Web::start_on(listeners, |origins| {
+        let planned = Arc::new(Graph::new(origins, slow(34, 60)));
+        graph = Some(Arc::clone(&planned));
+        planned
+    });
+    let crawl = SharedCrawl::of("ports", (web, graph.unwrap()));
+    let url = crawl.servers.url();
+    let run =
+        crawl.place.run(["--cluster", &url, "--cluster-name", "ports", "--workers", "3", "-c", "8", "--out", "."]);
+    let flags = OF_THE_CRAWL.into_iter().filter(|flag| *flag != "--allow-private");
+    // Each of the workers meets both addresses.
+    let run = run.args(addresses.map(|address| format!("--allow-net={address}"))).args(flags);
+    let finished = run.args(crawl.graph.seeds()).finish().expect_code(0);
+    assert!(!finished.stderr.contains("ended with"), "{}", finished.stderr);
+    let lines = crawl.audit().await;
+    assert!(lines.len() > 50 && lines.keys().all(|url| !url.contains(":80")), "{:?}", lines.keys());
+    crawl.assert_as_planned(&lines);
+    let folder = crawl.gather();
+    assert_eq!(crate::invariants::lines(&folder).len(), lines.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
