@@ -59,6 +59,9 @@ struct RowVerdict {
     score: Option<f64>,
 }
 
+/// The verdict on a row that is no document.
+const WITHOUT_TEXT: RowVerdict = RowVerdict { outcome: "no-text", of: None, score: None };
+
 impl RowVerdict {
     fn is_kept(&self) -> bool {
         self.outcome == "stored"
@@ -110,7 +113,8 @@ pub fn give_rows_back(
             given.others += 1;
             continue;
         };
-        let verdict = verdicts.get(&row_hash(&row.file, row.number));
+        let is_read = !document.fetched.body.is_empty();
+        let verdict = if is_read { verdicts.get(&row_hash(&row.file, row.number)) } else { Some(&WITHOUT_TEXT) };
         let sink = match &mut sink {
             Some(sink) => sink,
             none => none.insert(new_sink(&raw, file.take(), path, is_marked)),

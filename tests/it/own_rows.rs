@@ -101,6 +101,16 @@ fn rows_are_given_back_as_they_came() {
     assert_eq!(outcomes, ["stored", "stored", "exact-duplicate", "exact-duplicate", "stored"]);
     assert_eq!((&marked[2]["dedup_of"], &marked[2]["n"]), (&json!("a"), &json!(3)));
 
+    place.write(
+        "holes.jsonl",
+        &lines(&[json!({"id": 1, "text": text(1)}), json!({"id": 2, "text": null}), json!({"id": 3})]),
+    );
+    let marked = dedup(&place, &["holes.jsonl"], &["--mark", "-"]).expect_code(0);
+    let outcomes =
+        marked.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["dedup_outcome"].clone());
+    assert_eq!(outcomes.collect::<Vec<_>>(), ["stored", "no-text", "no-text"]);
+    assert!(marked.stderr.contains("holes.jsonl, line 3: no text"), "{}", marked.stderr);
+
     place.write("t.csv", &format!("id,text,note\n1,\"{0}\",\"x, y\"\n2,\"{0}\",z\n3,{1},\n", text(1), text(2)));
     dedup(&place, &["t.csv"], &["--kept", "kept.csv"]).expect_code(0);
     let kept = fs::read_to_string(place.path("kept.csv")).unwrap();

@@ -110,6 +110,8 @@ impl InputRow<'_> {
             // The source declares its encoding, or it is guessed.
             (Some(html), _) => ("text/html", html.as_ref()),
             (None, Some(text)) => ("text/plain; charset=utf-8", text.as_bytes()),
+            // Where rows are given back, one without text is a row, too.
+            (None, None) if options.keeps_rows => ("text/plain", &[][..]),
             (None, None) => {
                 let text_field = options.text_fields.join(",");
                 return Err(format!("no text in '{html_field}' (--html-field) or '{text_field}' (--text-field)"));
