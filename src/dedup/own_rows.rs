@@ -134,7 +134,7 @@ fn new_sink(first: &RawRow, file: Option<RowFile>, path: &Path, is_marked: bool)
     let file = file.unwrap_or_else(|| Box::new(io::sink()));
     let place = path.to_owned();
     match first {
-        RawRow::Object(_) => Box::new(LineRows::new(file, place, is_marked)),
+        RawRow::Object { .. } => Box::new(LineRows::new(file, place, is_marked)),
         RawRow::Cells { .. } => Box::new(TableRows::new(file, place, is_marked)),
         RawRow::Arrow(_) => Box::new(ArrowRows::new(file, place, is_marked)),
         RawRow::Parquet(_) => Box::new(ParquetRows::new(file, place, is_marked)),

@@ -580,11 +580,11 @@ fn pipe(
     })
 }
 
-/// Renders a page; `is_row`: one that is a row of the user's own.
+/// Renders a page; `is_own`: one that is a row or a text of the user's own.
 pub(super) fn read_page(
     reader: &ContentReader,
     fetched: &Fetched,
-    is_row: bool,
+    is_own: bool,
     options: &InputOptions,
 ) -> Result<RenderedPage, String> {
     let mut read = render_page(reader, fetched)?;
@@ -592,7 +592,7 @@ pub(super) fn read_page(
         // In how many files rows come changes no verdict.
         read.group = 0;
     }
-    if is_row {
+    if is_own {
         as_own_document(&mut read, fetched.media_type() == "text/plain");
     }
     Ok(read)
@@ -603,7 +603,7 @@ fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Wo
         let result = match work {
             Work::Note(note) => Done::Note(note),
             Work::Answer(document, capture, renews) => {
-                let InputDocument { fetched, row, .. } = *document;
+                let InputDocument { fetched, row, is_own, .. } = *document;
                 let fetched: Arc<Fetched> = Arc::new(fetched);
                 // A row or file of the user's own is what it is called: nobody asks it for a status, or looks at its first bytes.
                 let is_page = row.is_some()
@@ -611,7 +611,7 @@ fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Wo
                         && absent_page(&fetched).is_none()
                         && (setup.accepts)(&fetched.media_type())
                         && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| read_page(reader, &fetched, row.is_some(), &setup.input));
+                let read = is_page.then(|| read_page(reader, &fetched, is_own, &setup.input));
                 Done::Answer(InputPage { fetched, row, capture, read }, renews)
             }
         };

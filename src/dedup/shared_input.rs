@@ -145,10 +145,10 @@ impl InputReader {
     }
 
     fn document(&self, input: &str, number: u64, document: InputDocument) -> ReadDocument {
-        let InputDocument { fetched, row, record_id, record, .. } = document;
+        let InputDocument { fetched, row, record_id, record, is_own, .. } = document;
         let fetched: Arc<Fetched> = Arc::new(fetched);
         let read = (row.is_some() || self.is_page(&fetched))
-            .then(|| read_page(&self.content, &fetched, row.is_some(), &self.options));
+            .then(|| read_page(&self.content, &fetched, is_own, &self.options));
         let mut arrival = InputPage { fetched: fetched.clone(), row, capture: 1, read };
         let mut line = line_without_verdict(&arrival);
         let Some(Ok(read)) = &mut arrival.read else {

@@ -41,14 +41,13 @@ impl ExpectedRecord {
     }
 
     /// Whether a response has the body of the page. That of a truncated one is compared under a digest of its own, and
-    /// rows of text by their words.
+    /// texts of the user's own by their words.
     fn has_body(&self, record: &WarcRecord, body: &[u8]) -> bool {
         let digest = Digest::of(body);
-        let is_row = record.field("Row-File").is_some();
         let is_part = record.field("WARC-Truncated").is_some();
         digest == self.body_digest
             || is_part && digest_of_part(digest, self.page) == self.body_digest
-            || is_row && self.has_text(body)
+            || self.has_text(body)
     }
 
     fn has_text(&self, body: &[u8]) -> bool {

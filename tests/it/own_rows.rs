@@ -116,6 +116,25 @@ fn rows_are_given_back_as_they_came() {
     let kept = fs::read_to_string(place.path("kept.csv")).unwrap();
     assert_eq!(kept, format!("id,text,note\n1,{},\"x, y\"\n3,{},\n", text(1), text(2)));
 
+    let of_a_spreadsheet = format!("\u{feff}id;text;note\r\n1;{0};\"x;y\"\r\n2;{0};z\r\n", text(1));
+    place.write("x.csv", &of_a_spreadsheet);
+    dedup(&place, &["x.csv"], &["--kept", "kept.csv"]).expect_code(0);
+    let (kept, expected) = (fs::read_to_string(place.path("kept.csv")).unwrap(), of_a_spreadsheet.split_once("2;"));
+    assert_eq!(kept, expected.unwrap().0);
+
+    for (name, array) in [
+        ("array.json", serde_json::to_string_pretty(&rows()).unwrap()),
+        ("data.json", json!({"version": 1, "data": rows()}).to_string()),
+    ] {
+        place.write(name, &array);
+        dedup(&place, &[name], &["--kept", "kept.json"]).expect_code(0);
+        let kept: Vec<Value> = serde_json::from_slice(&fs::read(place.path("kept.json")).unwrap()).unwrap();
+        let expected: Vec<Value> = [0, 1, 4].iter().map(|row| rows()[*row].clone()).collect();
+        assert_eq!(kept, expected, "{name}");
+        let marked = dedup(&place, &[name], &["--mark", "-"]).expect_code(0).stdout;
+        assert_eq!(serde_json::from_str::<Vec<Value>>(&marked).unwrap()[2]["dedup_outcome"], "exact-duplicate");
+    }
+
     // Lists of two kinds are no one file, and pages are no rows.
     dedup(&place, &["a.jsonl", "t.csv"], &["--kept", "both"]).expect_code(2);
     // What could not be written at the end is refused at the beginning.
@@ -257,14 +276,18 @@ fn tables_of_arrow_and_parquet_keep_their_types() {
         dedup(&place, &[&input], &["--mark", &format!("mark.{name}")]).expect_code(0);
     }
     python(
-        "import pyarrow as pa, pyarrow.parquet as pq, pyarrow.feather as f\n\
-         read = {'parquet': pq.read_table, 'feather': f.read_table, 'arrow': lambda n: pa.ipc.open_stream(n).read_all()}\n\
-         for name, read in read.items():\n\
-             a, kept, mark = read('a.' + name), read('kept.' + name), read('mark.' + name)\n\
-             assert kept.schema == a.schema, (kept.schema, a.schema)\n\
-             assert kept.to_pylist() == a.take([0, 1, 4]).to_pylist(), name\n\
-             assert mark.num_rows == 5 and mark.column('dedup_outcome').to_pylist()[2] == 'exact-duplicate', name\n\
-             assert mark.column('at').type == a.column('at').type and mark.column('tags').to_pylist() == a.column('tags').to_pylist()\n",
+        r#"
+import pyarrow as pa, pyarrow.parquet as pq, pyarrow.feather as f
+readers = {'parquet': pq.read_table, 'feather': f.read_table, 'arrow': lambda n: pa.ipc.open_stream(n).read_all()}
+for name, read in readers.items():
+    a, kept, mark = read('a.' + name), read('kept.' + name), read('mark.' + name)
+    assert kept.schema == a.schema, (kept.schema, a.schema)
+    assert kept.to_pylist() == a.take([0, 1, 4]).to_pylist(), name
+    assert mark.num_rows == 5 and mark.column('dedup_outcome').to_pylist()[2] == 'exact-duplicate', name
+    for column in ('at', 'price', 'tags', 'deep'):
+        assert mark.column(column).type == a.column(column).type, (name, column)
+        assert mark.column(column).to_pylist() == a.column(column).to_pylist(), (name, column)
+"#,
     );
     // Also from a pipe, where the directory at the end of a table comes last.
     for name in ["parquet", "arrow"] {
@@ -305,6 +328,13 @@ fn texts_that_differ_in_line_ends_are_sound_in_the_archive() {
     let finished = dedup(&place, &["a.jsonl"], &[]).expect_code(0);
     assert_eq!((stored(&finished), finished.json()["outcomes"]["exact-duplicate"].clone()), (json!(2), json!(2)));
     place.run(["verify", "out"]).finish().expect_code(0);
+    // Files of text are the user's own, too.
+    for (name, text) in [("a.py", "def f():\n    return 1\n"), ("b.py", "def f():\r\n    return 1")] {
+        place.write(name, text);
+    }
+    assert_eq!(stored(&dedup(&place, &["a.py", "b.py"], &[]).expect_code(0)), 1);
+    place.run(["verify", "out"]).finish().expect_code(0);
+    dedup(&place, &["a.jsonl"], &[]).expect_code(0);
     // A record that refers to another says that both have the same bytes.
     place.run(["export", "out", "--format", "warc", "-o", "x.warc"]).finish().expect_code(0);
     let archive = String::from_utf8_lossy(&fs::read(place.path("x.warc")).unwrap()).into_owned();

@@ -68,9 +68,7 @@ impl Company {
         let is_about = |name: &&str| below.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
         match ending.as_deref() {
             Some("css" | "js" | "mjs") if self.has_pages => Some("part of web pages"),
-            _ if self.has_tables && !below.contains('/') && ABOUT.iter().any(|name| is_about(&name)) => {
-                Some(ABOUT_DATA)
-            }
+            _ if self.has_tables && !below.contains('/') && ABOUT.iter().any(is_about) => Some(ABOUT_DATA),
             _ => None,
         }
     }

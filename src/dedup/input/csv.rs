@@ -15,7 +15,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::date;
 use super::field_path::FieldPath;
-use super::row::{InputRow, RawRow, RowFields, RowPlace, joined};
+use super::row::{CellStyle, InputRow, RawRow, RowFields, RowPlace, joined};
 use super::stream::MOST_FAULTS;
 use super::{InputDamage, InputDocument, InputItem, Options};
 
@@ -37,9 +37,7 @@ pub(super) fn separator(text: &[u8], options: &Options, may_be_document: bool) -
 /// How a file writes its cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
-    pub separator: u8,
-    /// Whether quotes stand around cells. Text between tabs often knows no quoting (`text/tab-separated-values`).
-    is_quoted: bool,
+    pub style: CellStyle,
     /// Whether a quote within a cell has a backslash before it.
     has_backslashes: bool,
 }
@@ -48,12 +46,14 @@ impl Dialect {
     /// Tells the dialect of a file that begins like this.
     pub fn of(sample: &[u8], separator: u8) -> Self {
         let is_quoted = separator != b'\t' || closes_quotes(sample, separator);
-        Self { separator, is_quoted, has_backslashes: is_quoted && has_backslashes(sample, separator) }
+        let has_backslashes = is_quoted && has_backslashes(sample, separator);
+        let has_crlf = memchr::memchr(b'\n', sample).is_some_and(|end| sample[..end].ends_with(b"\r"));
+        Self { style: CellStyle { separator, is_quoted, has_crlf, has_mark: false }, has_backslashes }
     }
 
     fn reader<R: io::Read>(self, input: R) -> Reader<Quotes<R>> {
         let input = Quotes::new(input, self.has_backslashes);
-        reader_builder(self.separator).quoting(self.is_quoted).from_reader(input)
+        reader_builder(self.style.separator).quoting(self.style.is_quoted).from_reader(input)
     }
 }
 
@@ -283,12 +283,7 @@ impl<'a, R: BufRead> Rows<'a, R> {
 impl<R> Rows<'_, R> {
     fn raw(&self) -> RawRow {
         let cells = self.row.iter().map(<[u8]>::to_vec).collect();
-        RawRow::Cells {
-            names: self.names.clone(),
-            cells,
-            separator: self.dialect.separator,
-            is_quoted: self.dialect.is_quoted,
-        }
+        RawRow::Cells { names: self.names.clone(), cells, style: self.dialect.style }
     }
 }
 
@@ -360,7 +355,7 @@ impl<R: BufRead> Rows<'_, R> {
         let has_lines = self.row.iter().any(|cell| memchr::memchr(b'\n', cell).is_some());
         // Behind a fault, one of a pair may be lost.
         has_lines
-            && self.dialect.is_quoted
+            && self.dialect.style.is_quoted
             && self.faults == 0
             && self.reader.as_ref().is_some_and(|reader| !reader.get_ref().count.is_multiple_of(2))
     }

@@ -14,7 +14,10 @@ use super::file_name;
 use super::objects::InputObject;
 use super::pipe::Pipe;
 use super::stream::Stream;
-use super::{IgnoredFile, InputItem, Items, Options, SourceFile, Stop, open, opened, parquet, read, unopened, wacz};
+use super::{
+    IgnoredFile, InputDocument, InputItem, Items, Options, SourceFile, Stop, open, opened, parquet, read, unopened,
+    wacz,
+};
 
 /// The file that a server sends for a folder.
 const INDEX: &str = "index.html";
@@ -309,7 +312,7 @@ pub(super) fn page(file: SourceFile, media_type: &str, stream: Stream<'_>, optio
     }
     let truncated = body.len() > options.max_text;
     body.truncate(options.max_text);
-    InputItem::from(Fetched {
+    let fetched = Fetched {
         url,
         spelling: None,
         status: 200,
@@ -324,7 +327,9 @@ pub(super) fn page(file: SourceFile, media_type: &str, stream: Stream<'_>, optio
         address: None,
         started_at: file.modified,
         elapsed: std::time::Duration::ZERO,
-    })
+    };
+    let is_own = media_type == "text/plain";
+    InputItem::Answer(Box::new(InputDocument { is_own, ..fetched.into() }))
 }
 
 /// Returns the URL of a file. Below an address that the user gave, `a/index.html` is `a/`, as servers send it.

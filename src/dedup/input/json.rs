@@ -282,7 +282,7 @@ fn set_each<'a>(cells: &mut Cells<'a>, node: &Node, array: &'a [u8], steps: &[St
     let cell = if steps.is_empty() { JsonCell::Nested(array) } else { JsonCell::Each(array, steps.to_vec()) };
     set(cells, &node.fields, Some(cell));
     for (name, child) in &node.children {
-        set_each(cells, child, array, &[steps, &[name.clone()]].concat());
+        set_each(cells, child, array, &[steps, std::slice::from_ref(name)].concat());
     }
 }
 

@@ -31,7 +31,8 @@ impl<'a> ObjectReader<'a> {
         if !self.is_told.replace(true) {
             self.options.seen.tell(names(text).iter().map(String::as_str));
         }
-        let raw = self.options.keeps_rows.then(|| RawRow::Object(text[..length].trim_ascii().to_vec()));
+        let own = || RawRow::Object { text: text[..length].trim_ascii().to_vec(), is_element: false };
+        let raw = self.options.keeps_rows.then(own);
         Ok((self.document(&cells, number, raw), length))
     }
 
@@ -39,8 +40,11 @@ impl<'a> ObjectReader<'a> {
     /// break off in it.
     pub fn wrapped(&self, text: &[u8]) -> Option<usize> {
         let array = array_of_objects(text)?;
-        let is_document =
-            |text: &[u8]| self.wanted.read(text).is_ok_and(|(cells, _)| self.document(&cells, 1, None).is_ok());
+        let has_text = |document: InputDocument| !document.fetched.body.is_empty();
+        let is_document = |text: &[u8]| {
+            let read = self.wanted.read(text);
+            read.is_ok_and(|(cells, _)| self.document(&cells, 1, None).is_ok_and(has_text))
+        };
         let element = text[array..].iter().position(|byte| *byte == b'{')? + array;
         // What stands before the array, as an object of its own.
         let before = [&text[..array], b"null}"].concat();

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead};
 
 use super::json_fields::ObjectReader;
+use super::row::RawRow;
 use super::stream::MOST_FAULTS;
 use super::{InputDamage, InputItem, Options};
 
@@ -200,7 +201,12 @@ impl<R: BufRead> Iterator for Objects<'_, R> {
                 None
             }
             Ok(Piece::Value(value)) => Some(match self.reader.read(&value, self.number) {
-                Ok((Ok(document), _)) => InputItem::Answer(Box::new(document)),
+                Ok((Ok(mut document), _)) => {
+                    if let Some(RawRow::Object { is_element, .. }) = &mut document.raw {
+                        *is_element = self.in_array;
+                    }
+                    InputItem::Answer(Box::new(document))
+                }
                 Ok((Err(why), _)) => InputItem::Damaged(InputDamage::new(place, why)),
                 Err(error) => InputItem::Damaged(InputDamage::new(place, error)),
             }),

@@ -132,6 +132,8 @@ pub struct InputDocument {
     pub record: Option<Vec<u8>>,
     /// Its row as it is, if that is wanted.
     pub raw: Option<RawRow>,
+    /// Whether it is the user's own text: a row, or a file of plain text.
+    pub is_own: bool,
 }
 
 /// The row, line or element that a document was.
@@ -149,7 +151,7 @@ pub struct RowSource {
 
 impl From<Fetched> for InputDocument {
     fn from(fetched: Fetched) -> Self {
-        Self { fetched, row: None, record_id: None, is_digest_other: false, record: None, raw: None }
+        Self { fetched, row: None, record_id: None, is_digest_other: false, record: None, raw: None, is_own: false }
     }
 }
 
@@ -263,7 +265,8 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
         Format::JsonArray => ("JSON", Box::new(json_objects::Objects::new(&place, encoding.reader(stream), options))),
         Format::Csv(separator) => {
             let sample = encoding.decoded(stream.peek(csv::SAMPLE));
-            let dialect = csv::Dialect::of(&sample, separator);
+            let mut dialect = csv::Dialect::of(&sample, separator);
+            dialect.style.has_mark = encoding.has_mark();
             ("CSV", Box::new(csv::Rows::new(&place, encoding.reader(stream), dialect, options)))
         }
         Format::Page(media_type) => ("page", Box::new(std::iter::once(files::page(file, media_type, stream, options)))),

@@ -70,20 +70,34 @@ pub(super) struct InputRow<'a> {
 #[derive(Clone, Debug)]
 pub enum RawRow {
     /// An object of JSON.
-    Object(Vec<u8>),
+    Object {
+        text: Vec<u8>,
+        /// Whether it stands in an array.
+        is_element: bool,
+    },
     /// The cells of a table, below its names.
     Cells {
         /// The cells of the heading.
         names: Arc<[Vec<u8>]>,
         cells: Vec<Vec<u8>>,
-        separator: u8,
-        /// Whether quotes stand around cells.
-        is_quoted: bool,
+        style: CellStyle,
     },
     /// A row of a batch of Arrow.
     Arrow(arrow_array::RecordBatch),
     /// The row of a Parquet file, which a reader of columns finds by its number.
     Parquet(Arc<std::fs::File>),
+}
+
+/// How a table with separators is written.
+#[derive(Clone, Copy, Debug)]
+pub struct CellStyle {
+    pub separator: u8,
+    /// Whether quotes stand around cells. Text between tabs often knows no quoting (`text/tab-separated-values`).
+    pub is_quoted: bool,
+    /// Whether lines end in CR LF.
+    pub has_crlf: bool,
+    /// Whether a byte order mark begins the file.
+    pub has_mark: bool,
 }
 
 /// Joins the texts that are there, each on lines of its own.
@@ -148,6 +162,7 @@ impl InputRow<'_> {
             is_digest_other: false,
             record: None,
             raw: self.raw,
+            is_own: true,
         })
     }
 }

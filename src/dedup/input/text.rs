@@ -31,6 +31,11 @@ impl TextEncoding {
         }
     }
 
+    /// Whether a byte order mark begins the text.
+    pub(super) fn has_mark(self) -> bool {
+        !matches!(self, Self::Bytes(0) | Self::Utf16(_, 0))
+    }
+
     /// Returns the beginning of a text in UTF-8.
     pub(super) fn decoded(self, first: &[u8]) -> Vec<u8> {
         match self {

@@ -8,37 +8,55 @@ use serde_json::json;
 
 use super::{COLUMNS, OwnRowsError, RawRow, RowFile, RowSink, RowVerdict, mixed};
 
-/// Lines of JSON.
+/// Lines of JSON, or an array.
 pub(super) struct LineRows {
     file: RowFile,
     path: PathBuf,
     is_marked: bool,
+    /// Whether the first row stood in an array: then all are written as one.
+    is_array: bool,
     written: u64,
 }
 
 impl LineRows {
     pub fn new(file: RowFile, path: PathBuf, is_marked: bool) -> Self {
-        Self { file, path, is_marked, written: 0 }
+        Self { file, path, is_marked, is_array: false, written: 0 }
+    }
+
+    fn write(&mut self, text: &[u8]) -> Result<(), OwnRowsError> {
+        self.file.write_all(text).map_err(|source| OwnRowsError::File { path: self.path.clone(), source })
     }
 }
 
 impl RowSink for LineRows {
     fn add(&mut self, row: RawRow, _: u64, verdict: Option<&RowVerdict>) -> Result<(), OwnRowsError> {
-        let RawRow::Object(mut object) = row else { return Err(mixed(&self.path, "JSON and other rows")) };
+        let RawRow::Object { text: mut object, is_element } = row else {
+            return Err(mixed(&self.path, "JSON and other rows"));
+        };
         if !self.is_marked && !verdict.is_some_and(RowVerdict::is_kept) {
             return Ok(());
         }
-        // A line end within an object stands between its parts: in a text it is escaped.
-        object.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+        self.is_array = if self.written == 0 { is_element } else { self.is_array };
+        if !self.is_array {
+            // A line end within an object stands between its parts: in a text it is escaped.
+            object.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+        }
         if self.is_marked {
             mark(&mut object, verdict);
         }
-        object.push(b'\n');
+        let (before, after) = match (self.is_array, self.written) {
+            (false, _) => ("", "\n"),
+            (true, 0) => ("[\n", ""),
+            (true, _) => (",\n", ""),
+        };
         self.written += 1;
-        self.file.write_all(&object).map_err(|source| OwnRowsError::File { path: self.path.clone(), source })
+        self.write(&[before.as_bytes(), &object, after.as_bytes()].concat())
     }
 
     fn finish(mut self: Box<Self>) -> Result<u64, OwnRowsError> {
+        if self.is_array {
+            self.write(b"\n]\n")?;
+        }
         self.file.flush().map_err(|source| OwnRowsError::File { path: self.path.clone(), source })?;
         Ok(self.written)
     }
@@ -59,7 +77,7 @@ fn mark(object: &mut Vec<u8>, verdict: Option<&RowVerdict>) {
     }
     let [outcome, of, score] = COLUMNS;
     let marks = json!({ outcome: verdict.outcome, of: verdict.of, score: verdict.score }).to_string();
-    object.extend_from_slice(marks[1..].as_bytes());
+    object.extend_from_slice(&marks.as_bytes()[1..]);
 }
 
 /// The verdict on a row whose URL came before.
@@ -89,13 +107,19 @@ impl TableRows {
 
 impl RowSink for TableRows {
     fn add(&mut self, row: RawRow, _: u64, verdict: Option<&RowVerdict>) -> Result<(), OwnRowsError> {
-        let RawRow::Cells { names, mut cells, separator, is_quoted } = row else {
+        let RawRow::Cells { names, mut cells, style } = row else {
             return Err(mixed(&self.path, "tables with separators and other rows"));
         };
-        if let Some(file) = self.file.take() {
-            let style = if is_quoted { csv::QuoteStyle::Necessary } else { csv::QuoteStyle::Never };
+        if let Some(mut file) = self.file.take() {
+            if style.has_mark {
+                let mark = file.write_all("\u{feff}".as_bytes());
+                mark.map_err(|source| OwnRowsError::File { path: self.path.clone(), source })?;
+            }
+            let quotes = if style.is_quoted { csv::QuoteStyle::Necessary } else { csv::QuoteStyle::Never };
             let mut builder = csv::WriterBuilder::new();
-            let mut writer = builder.delimiter(separator).quote_style(style).flexible(true).from_writer(file);
+            let ending = if style.has_crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
+            builder.delimiter(style.separator).quote_style(quotes).terminator(ending).flexible(true);
+            let mut writer = builder.from_writer(file);
             let marks = COLUMNS.iter().filter(|_| self.is_marked).map(|name| name.as_bytes());
             let heading = writer.write_record(names.iter().map(Vec::as_slice).chain(marks));
             heading.map_err(|error| self.error(error))?;
