@@ -27,9 +27,8 @@ fn outcome_of_copy(length: usize, edit: impl Fn(&mut Vec<String>)) -> String {
     let original = words_of(11, "press", length);
     let mut copy = original.clone();
     edit(&mut copy);
-    let [here, there] = ["a", "b"].map(|host| {
-        outcomes(&[("a".to_owned(), original.join(" ")), (host.to_owned(), copy.join(" "))]).remove(1)
-    });
+    let [here, there] = ["a", "b"]
+        .map(|host| outcomes(&[("a".to_owned(), original.join(" ")), (host.to_owned(), copy.join(" "))]).remove(1));
     assert_eq!(here, there, "the host makes no difference");
     there
 }
@@ -47,11 +46,7 @@ fn an_edited_copy_is_found_on_any_host_and_another_text_is_not() {
             words.splice(..0, words_of(13, "read more", 6)).for_each(drop);
             words.extend(words_of(14, "share this", 8));
         };
-        assert_eq!(
-            outcome_of_copy(length, every_33rd),
-            "near-duplicate",
-            "{length} words, 3 in a hundred changed"
-        );
+        assert_eq!(outcome_of_copy(length, every_33rd), "near-duplicate", "{length} words, 3 in a hundred changed");
         assert_eq!(outcome_of_copy(length, cut), "near-duplicate", "{length} words, the last fifth missing");
         assert_eq!(outcome_of_copy(length, lead), "near-duplicate", "{length} words, another beginning");
         assert_eq!(outcome_of_copy(length, framed), "near-duplicate", "{length} words in another frame");

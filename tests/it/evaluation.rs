@@ -124,7 +124,7 @@ fn hosts_of_pairs_are_known_by_all_their_pages() {
     for (host, name) in ["one", "other"].iter().enumerate() {
         fs::create_dir_all(place.path(&format!("pages/{name}/sub"))).unwrap();
         for page in 0..20 {
-            let text = format!("{} {}", words(100_000, 150), words(1000 * (20 * host + page + 1), 64));
+            let text = format!("{} {}", words(100_000, 150), words(1000 * (20 * host + page + 1), 40));
             let file = if page == 0 { "first.html".to_owned() } else { format!("sub/{page}.html") };
             place.write(
                 &format!("pages/{name}/{file}"),

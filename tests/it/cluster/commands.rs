@@ -100,7 +100,7 @@ async fn another_crawl_and_settings_that_cannot_be_divided_are_refused() {
     session.client().execute("UPDATE crawl SET rendering = 'older'", &[]).await.unwrap();
     assert_refused(init(&place, &url, &name), "another rendering: join it with", servers);
     session.client().execute("UPDATE crawl SET format = 99", &[]).await.unwrap();
-    let format = "tables of format 99, this program has format 6: use the version that made it";
+    let format = "tables of format 99, this program has format 7: use the version that made it";
     assert_refused(init(&place, &url, &name), format, servers);
     assert_refused(place.run(["status", &url]).args(name).finish(), format, servers);
 }

@@ -49,11 +49,11 @@ async fn another_plan_another_format_and_no_crawl_are_refused_with_the_remedy() 
         let expected = format!("there is a crawl 'of_one_plan' with another {difference}: join it");
         assert!(told.starts_with(&expected), "{told}");
     }
-    session.client().execute("UPDATE crawl SET format = 7", &[]).await.unwrap();
+    session.client().execute("UPDATE crawl SET format = 8", &[]).await.unwrap();
     let told = refusal(open(&session, &plan.name).await);
     assert_eq!(
         told,
-        "the crawl 'of_one_plan' has tables of format 7, this program has format 6: use the version that made it"
+        "the crawl 'of_one_plan' has tables of format 8, this program has format 7: use the version that made it"
     );
     let told = refusal(open(&session, &super::plan("never_made", 1).name).await);
     assert_eq!(told, "there is no crawl 'never_made' in this database: `ndcrawl cluster init` makes one");

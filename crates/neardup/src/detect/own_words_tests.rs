@@ -61,7 +61,8 @@ fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u
         let counts_here = match *verdict {
             Verdict::Unique => true,
             Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } => {
-                has_subject(text, &pages[of.index()].order.text) && (text.name.is_empty() || named.insert((of, text.name.clone())))
+                has_subject(text, &pages[of.index()].order.text)
+                    && (text.name.is_empty() || named.insert((of, text.name.clone())))
             }
             _ => false,
         };
