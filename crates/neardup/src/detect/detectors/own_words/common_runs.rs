@@ -132,7 +132,7 @@ impl Layer {
     /// Returns where the counters of a run are.
     fn places(&self, run: u64) -> [Place; HASHES] {
         // The high bits choose the block, others the counters.
-        let block = ((run >> 32) * self.len() as u64 >> 32) as usize;
+        let block = (((run >> 32) * self.len() as u64) >> 32) as usize;
         std::array::from_fn(|hash| {
             let counter = (run >> (7 * hash)) % COUNTERS;
             Place { word: block * WORDS + (counter / 16) as usize, shift: (counter % 16) as u32 * 4 }
