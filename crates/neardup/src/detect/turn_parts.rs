@@ -10,7 +10,7 @@ use super::turn::{TurnAnswer, TurnInput};
 use super::{DetectError, Within};
 use crate::model::{PageInput, Sequence, Verdict};
 
-/// A part of a turn: pages of the hosts of one [part](super::Options::host_parts), and what was decided on them.
+/// A part of a turn: pages of the hosts of one [part](super::Options::text_parts), and what was decided on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettledPart {
     /// The decisions, by the places of the pages in the turn, ascending.
@@ -80,7 +80,7 @@ impl SettledPart {
 /// Joins the parts of a turn of `pages` pages. `next` is the number of the next page of the crawl.
 ///
 /// Gives the verdicts of one [`Decider`](super::Decider) that compares [within hosts](Within::Host) and divides what it knows of
-/// hosts into as [many parts](super::Options::host_parts).
+/// hosts into as [many parts](super::Options::text_parts).
 ///
 /// # Errors
 /// [`DetectError::OtherParts`] if the parts are not those of one turn of so many pages; [`DetectError::PagesFull`].
