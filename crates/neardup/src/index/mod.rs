@@ -104,9 +104,6 @@ impl ProbeCounters {
 /// ends the probe.
 pub type Visit<'a> = dyn FnMut(Candidate) -> ControlFlow<(), Threshold> + 'a;
 
-/// Tells of several records which are still worth a look, in their order. Cheaper than one visit for each.
-pub type Sieve<'a> = dyn Fn(&[Sequence], &mut Vec<bool>) + 'a;
-
 /// A growing set of records that finds candidates for a given record.
 ///
 /// Terms are pairs of id and positive weight, each term once, in any order. Weights have a unit of the caller's
@@ -133,18 +130,6 @@ pub trait CandidateIndex: Send + Sync {
         threshold: Threshold,
         visit: &mut Visit<'_>,
     ) -> ProbeCounters;
-
-    /// Probes as [`probe`](Self::probe), and leaves out records that `sieve` refuses where there are many.
-    fn probe_sieved(
-        &self,
-        scratch: &mut Scratch,
-        terms: &[(TermId, u32)],
-        threshold: Threshold,
-        _sieve: &Sieve<'_>,
-        visit: &mut Visit<'_>,
-    ) -> ProbeCounters {
-        self.probe(scratch, terms, threshold, visit)
-    }
 
     /// Probes only the records from number `from` on, in the order of insertion.
     ///

@@ -3,8 +3,8 @@
 //! A page is filed under a sample of its own runs, the smallest hashes (a bottom-k sample, Broder's "On the resemblance and
 //! containment of documents"). Runs of words are nearly all rare, so lists are short, however many pages there are.
 //!
-//! **What a sample can miss.** If a part `x` of a page's own runs is shared with the probe, none of `k` filed ones is looked
-//! up with probability at most `(1 − x)^k`; with `k` = 64 that is 3·10⁻¹⁰ for `x` = 0.29.
+//! **What a sample can miss.** A page is proposed if two of its 64 filed runs are looked up. If a part `x` of its own runs is
+//! shared with the probe, fewer are with probability `(1 − x)^64 + 64·x·(1 − x)^63` at most: 2·10⁻¹⁰ for a third.
 //!
 //! **Cost.** A lookup of each run of the probe; 13 to 26 bytes a filed run.
 

@@ -1,6 +1,6 @@
 //! Both indexes against brute force.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
@@ -215,28 +215,6 @@ proptest! {
         loaded.load(&mut &bytes[..]).unwrap();
         prop_assert_eq!(suspects_of(&loaded, &probe, threshold), suspects_of(&exact, &probe, threshold));
         prop_assert_eq!(loaded.sketch_only(), exact.sketch_only());
-    }
-
-    #[test]
-    fn a_sieve_takes_out_what_it_refuses_and_nothing_else(
-        records in prop::collection::vec(any_terms(), 1..80),
-        probe in any_terms(),
-        threshold in any_threshold(),
-        refused in 1u32..6,
-    ) {
-        let exact = settled_at(&records, records.len() / 2);
-        let mut shown = BTreeSet::new();
-        let sieve = |pages: &[Sequence], kept: &mut Vec<bool>| kept.extend(pages.iter().map(|page| page.0 % refused > 0));
-        exact.probe_sieved(&mut Scratch::default(), &probe, threshold, &sieve, &mut |candidate| {
-            shown.insert(candidate.id);
-            ControlFlow::Continue(threshold)
-        });
-        let all: BTreeSet<Sequence> = suspects_of(&exact, &probe, threshold).into_iter().map(|found| found.id).collect();
-        prop_assert!(shown.is_subset(&all));
-        for id in all.difference(&shown) {
-            // Refining may drop what does not reach the threshold.
-            prop_assert!(id.0 % refused == 0 || !matching(&records, &probe, threshold).contains(id));
-        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ use self::quantize::{at_most, goal, shares_of};
 use self::query_plan::QueryPlan;
 use self::sketch::{Sketch, Sketches};
 use self::tuning::Tuning;
-use super::{Candidate, CandidateIndex, ProbeCounters, Sieve, Visit};
+use super::{Candidate, CandidateIndex, ProbeCounters, Visit};
 use crate::model::arrays::{read_array, read_number, write_array, write_number};
 use crate::model::{Sequence, TermId, Threshold};
 
@@ -96,9 +96,6 @@ pub(super) struct Scratch {
     candidates: Vec<(u32, u16)>,
     /// Bound and record.
     mezzanine: Vec<(u32, u32)>,
-    /// Records that the caller looks at together, and what it says.
-    sieved: Vec<Sequence>,
-    kept: Vec<bool>,
 }
 
 impl CandidateIndex for InvertedIndex {
@@ -142,20 +139,9 @@ impl CandidateIndex for InvertedIndex {
         threshold: Threshold,
         visit: &mut Visit<'_>,
     ) -> ProbeCounters {
-        self.probe_sieved(scratch, terms, threshold, &|records, kept| kept.resize(records.len(), true), visit)
-    }
-
-    fn probe_sieved(
-        &self,
-        scratch: &mut super::Scratch,
-        terms: &[(TermId, u32)],
-        threshold: Threshold,
-        sieve: &Sieve<'_>,
-        visit: &mut Visit<'_>,
-    ) -> ProbeCounters {
         let mut probe = Probe::new(self, &mut scratch.exact, terms, threshold, visit);
         // `Break` only means that the caller stopped: the counters are valid either way.
-        let _ = probe.all(sieve);
+        let _ = probe.all();
         probe.counters
     }
 
@@ -283,12 +269,12 @@ impl<'a, 'v> Probe<'a, 'v> {
         Self { index, scratch, sketch, goal: goal(threshold), counters: ProbeCounters::default(), visit }
     }
 
-    fn all(&mut self, sieve: &Sieve<'_>) -> ControlFlow<()> {
+    fn all(&mut self) -> ControlFlow<()> {
         if self.scratch.shares.is_empty() {
             return ControlFlow::Break(());
         }
         self.likely()?;
-        self.listed(sieve)?;
+        self.listed()?;
         self.unlisted()?;
         self.since(self.index.settled())
     }
@@ -304,7 +290,7 @@ impl<'a, 'v> Probe<'a, 'v> {
     }
 
     /// Shows the records that the planned lists bring up, by falling bound.
-    fn listed(&mut self, sieve: &Sieve<'_>) -> ControlFlow<()> {
+    fn listed(&mut self) -> ControlFlow<()> {
         let Scratch { shares, plan, sums, likely, candidates, mezzanine, .. } = &mut *self.scratch;
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
@@ -334,29 +320,18 @@ impl<'a, 'v> Probe<'a, 'v> {
         }
         mezzanine[..few].sort_unstable_by_key(by_bound);
         self.show_candidates(0..few)?;
-        self.sieve(few, sieve);
+        self.drop_low(few);
         self.refine(few);
         self.show_candidates(few..self.scratch.mezzanine.len())
     }
 
-    /// Drops the records behind the first `shown` that are below the goal by now or that the caller refuses.
-    fn sieve(&mut self, shown: usize, sieve: &Sieve<'_>) {
-        let (ids, goal) = (&self.index.ids, self.goal);
-        let Scratch { mezzanine, sieved, kept, .. } = &mut *self.scratch;
-        let mut left = shown;
-        for first in (shown..mezzanine.len()).step_by(Tuning::SIEVED_TOGETHER) {
-            let places = first..mezzanine.len().min(first + Tuning::SIEVED_TOGETHER);
-            sieved.clear();
-            sieved.extend(mezzanine[places.clone()].iter().map(|&(_, record)| ids[record as usize]));
-            kept.clear();
-            sieve(sieved, kept);
-            for (place, &is_kept) in places.zip(&*kept) {
-                // Without a branch: nearly all are dropped, or nearly none.
-                mezzanine[left] = mezzanine[place];
-                left += usize::from(is_kept && mezzanine[place].0 >= goal);
-            }
-        }
-        mezzanine.truncate(left);
+    /// Drops the records behind the first `shown` that are below the goal by now.
+    fn drop_low(&mut self, shown: usize) {
+        let (goal, mut place) = (self.goal, 0);
+        self.scratch.mezzanine.retain(|&(bound, _)| {
+            place += 1;
+            place <= shown || bound >= goal
+        });
     }
 
     /// Sorts the mezzanine behind the first `shown`, after dropping records if many are left.

@@ -69,8 +69,6 @@ impl Tuning {
 impl Tuning {
     /// Candidates; how long before it is compared a sketch is prefetched.
     pub(super) const SKETCHES_AHEAD: usize = 24;
-    /// Candidates that the caller looks at together: the memory is asked for all of them at once.
-    pub(super) const SIEVED_TOGETHER: usize = if cfg!(test) { 3 } else { 64 };
     /// Candidates shown before anything is done to have fewer of them.
     pub(super) const SHOWN_FIRST: usize = if cfg!(test) { 4 } else { 64 };
     /// Postings; how many may be read to spare an exact comparison: four times as many cost what they spare.
