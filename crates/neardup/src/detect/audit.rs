@@ -145,20 +145,16 @@ impl<'a> Audit<'a> {
         }
         let threshold = self.options.threshold.millionths();
         let score = score_from(&self.weights[page.index()], &self.weights[of.index()], threshold)?;
-        let detector = self.options.detector;
-        Some(Verdict::NearDuplicate {
-            of,
-            score,
-            second: None,
-            difference: None,
-            detector,
-            decided_by: DecidedBy::Similarity,
-        })
+        Some(self.near_duplicate(of, score))
+    }
+
+    fn near_duplicate(&self, of: Sequence, score: Score) -> Verdict {
+        let (detector, decided_by) = (self.options.detector, DecidedBy::Similarity);
+        Verdict::NearDuplicate { of, score, second: None, difference: None, detector, decided_by }
     }
 
     fn best_match(&self, page: Sequence) -> Option<Verdict> {
-        let detector = self.options.detector;
-        if detector == Detector::None || !self.is_long_enough(page) {
+        if self.options.detector == Detector::None || !self.is_long_enough(page) {
             return None;
         }
         let group = self.group(&self.pages[page.index()]);
@@ -169,14 +165,7 @@ impl<'a> Audit<'a> {
                 continue;
             }
             if let Some(score) = score_from(&self.weights[page.index()], &self.weights[of.index()], bar) {
-                best = Some(Verdict::NearDuplicate {
-                    of,
-                    score,
-                    second: None,
-                    difference: None,
-                    detector,
-                    decided_by: DecidedBy::Similarity,
-                });
+                best = Some(self.near_duplicate(of, score));
                 // Of equal scores the first stays.
                 bar = score.0 + 1;
             }

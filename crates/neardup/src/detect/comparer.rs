@@ -22,10 +22,9 @@ const ANY: Threshold = match Threshold::from_millionths(0) {
 pub struct Comparer {
     options: Options,
     vocabulary: Vocabulary,
-    /// `None` for the detector that compares nothing.
+    /// `None` for the detector that compares nothing, and where a decider learns.
     measure: Option<Box<dyn Measure>>,
-    /// Decides all pages, for a detector that learns other things from a near-duplicate than from a stored page; then its
-    /// measure counts.
+    /// Decides all pages, for a detector that learns other things from a near-duplicate than from a stored page.
     decider: Option<Decider<InMemory>>,
     pages: Vec<LearnedPage>,
     /// Pages that the detector has learned.
@@ -78,9 +77,9 @@ impl Comparison {
 impl Comparer {
     /// Creates an empty comparer.
     pub fn new(options: Options) -> Self {
-        let (measure, pages) = (detectors::build(&options), Vec::new());
-        let (bodies, texts) = (HashSet::new(), HashSet::new());
         let decider = options.has_second().then(|| Decider::in_memory(options.clone()));
+        let (measure, pages) = (if decider.is_some() { None } else { detectors::build(&options) }, Vec::new());
+        let (bodies, texts) = (HashSet::new(), HashSet::new());
         Self { options, vocabulary: Vocabulary::default(), measure, decider, pages, learned: 0, bodies, texts }
     }
 

@@ -65,7 +65,7 @@ pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
 pub use decider::Decider;
 pub use decision_log::Suspicion;
-pub use detectors::{Measure, OwnWords, OwnWordsMeasure, PreparedText, RunKeys, Thresholding, ThresholdingError};
+pub use detectors::{Measure, OwnWords, OwnWordsMeasure, PreparedText, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use early_search::{EarlySearch, NumberedPage};

@@ -208,7 +208,7 @@ impl Options {
     }
 
     /// Returns whether own words are compared.
-    pub(super) fn has_second(&self) -> bool {
+    pub fn has_second(&self) -> bool {
         self.detector == Detector::Mwo && self.second == SecondCheck::OwnWords
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::decision_log::DecisionLog;
-use super::detectors::{Measure, PreparedText, RunKeys};
+use super::detectors::{Measure, PreparedText};
 use super::exact_duplicates::ExactDuplicates;
 use super::matching::{MatchCollector, MatchQuery};
 use super::page_match::Match;
@@ -79,7 +79,7 @@ impl<S: RecordSource> Search<S> {
     /// Adds a stored page.
     pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, measure: &dyn Measure) {
         match measure.filed_under(page) {
-            Some(RunKeys(runs)) => self.runs.insert(sequence, &runs),
+            Some(runs) => self.runs.insert(sequence, &runs),
             None => self.index.insert(sequence, &measure.filtered(page)),
         }
         self.copies.insert(&page.record, sequence);
@@ -132,7 +132,7 @@ impl<S: RecordSource> Search<S> {
         let pages: BTreeSet<Sequence> = common.iter().flat_map(|run| self.runs.remove(*run)).collect();
         for page in pages {
             let stored = super::records::get(&self.records, page)?;
-            if let Some(RunKeys(runs)) = measure.filed_under(&stored) {
+            if let Some(runs) = measure.filed_under(&stored) {
                 self.runs.add(page, &runs);
             }
         }
@@ -301,7 +301,7 @@ impl SearchResult {
         }
         let measure = query.measure;
         let prepared = self.prepared.get_or_init(|| measure.prepare(page.page));
-        if let Some(RunKeys(keys)) = measure.looked_up_under(page.page, prepared) {
+        if let Some(keys) = measure.looked_up_under(page.page, prepared) {
             let (found, read) = runs.find(&keys);
             self.counters.postings += read;
             self.counters.candidates += found.len() as u64;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Words in a run ("shingle" in Broder's "On the resemblance and containment of documents").
 ///
@@ -34,6 +35,11 @@ impl RunningText {
         self.words.windows(RUN.min(self.words.len()).max(1)).map(hash_of)
     }
 
+    /// Returns a hash of the name.
+    pub fn name_hash(&self) -> u64 {
+        xxh3_64(&bytes_of(&self.name))
+    }
+
     /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -52,8 +58,11 @@ fn hash_of(run: &[u32]) -> u64 {
 
 /// Hashes do not compress as integers of variable length: they are kept as bytes, little-endian.
 fn pack<S: Serializer>(words: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    serializer.serialize_bytes(&bytes)
+    serializer.serialize_bytes(&bytes_of(words))
+}
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 fn unpack<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {

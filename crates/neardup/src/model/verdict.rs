@@ -165,7 +165,7 @@ pub struct Difference {
     /// Own words of the kept page that the page lacks.
     pub lacks: u32,
     /// Whether the page has a subject of its own nevertheless: another name, and words under it.
-    pub is_other_subject: bool,
+    pub has_own_subject: bool,
 }
 
 /// The decision about a page.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::cli::errors::{CliError, opening_error};
-use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheck, Withdrawals};
-use crate::model::{Detector, Digest, PageRow, Sequence, UrlId, shown_url};
+use crate::detect::{Options, Page, Replay, ReplayedComparison, Withdrawals};
+use crate::model::{Digest, PageRow, Sequence, UrlId, shown_url};
 use crate::store::StoreReader;
 
 /// Candidates shown.
@@ -186,7 +186,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
         weight: probe.record.total(),
         min_terms: options.min_terms,
         threshold: options.threshold.into(),
-        second_check: options.detector == Detector::Mwo && options.second == SecondCheck::OwnWords,
+        second_check: options.has_second(),
         same_bytes: first_body.map(name).transpose()?,
         same_text: first_text.map(name).transpose()?,
         is_compared: is_long_enough && !is_copy,

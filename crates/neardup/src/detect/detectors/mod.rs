@@ -50,10 +50,6 @@ const NO_BAR: Threshold = match Threshold::from_millionths(0) {
     None => panic!("0 is a threshold"),
 };
 
-/// The runs of words under which a page is filed, or looked up.
-#[derive(Clone, Debug, Default)]
-pub struct RunKeys(pub Vec<u64>);
-
 /// One detector.
 ///
 /// Its statistics (document counts, common runs) change only by [`learn`](Self::learn), which is called
@@ -101,13 +97,13 @@ pub trait Measure: Send + Sync {
         PreparedText::default()
     }
 
-    /// Returns the runs under which a stored page is filed; `None` if pages are found by their weights.
-    fn filed_under(&self, _page: &Page) -> Option<RunKeys> {
+    /// Returns the hashes of the runs under which a stored page is filed; `None` if pages are found by their weights.
+    fn filed_under(&self, _page: &Page) -> Option<Vec<u64>> {
         None
     }
 
-    /// Returns the runs under which pages like this one are looked up; `None` if they are found by their weights.
-    fn looked_up_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<RunKeys> {
+    /// Returns the hashes of the runs under which pages like this one are looked up; `None` if they are found by their weights.
+    fn looked_up_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<Vec<u64>> {
         None
     }
 

@@ -1,60 +1,35 @@
 //! What two pages say for themselves, word by word.
 
 use hashbrown::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use super::common_runs::CommonRuns;
 use super::{COMMON, OwnWords};
 use crate::model::{RUN, RunningText};
-
-/// Runs and words are hashes already.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0 ^ u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(u64::from(word));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
-    }
-}
-
-type BuildHashed = BuildHasherDefault<Hashed>;
 
 /// The text of a page that is compared with others, looked up once for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct PreparedText {
     /// The runs in order, and the number of each among the distinct ones.
     runs: Vec<u64>,
-    numbers: HashMap<u64, u32, BuildHashed>,
+    numbers: HashMap<u64, u32>,
     /// Whether many documents have a run.
     is_common: Vec<bool>,
     /// Whether a word is the page's own.
     is_own: Vec<bool>,
     own: usize,
     /// Uses of each word without digit.
-    uses: HashMap<u32, u32, BuildHashed>,
+    uses: HashMap<u32, u32>,
 }
 
 impl PreparedText {
     pub(super) fn new(text: &RunningText, known: &CommonRuns) -> Self {
         let runs: Vec<u64> = text.runs().collect();
         let is_common: Vec<bool> = known.counts(&runs).into_iter().map(|count| count >= COMMON).collect();
-        let mut numbers = HashMap::with_capacity_and_hasher(runs.len(), BuildHashed::default());
+        let mut numbers = HashMap::with_capacity(runs.len());
         for (number, run) in (0..).zip(&runs) {
             numbers.entry(*run).or_insert(number);
         }
-        let mut uses = HashMap::with_capacity_and_hasher(text.words.len() / 2, BuildHashed::default());
+        let mut uses = HashMap::with_capacity(text.words.len() / 2);
         for word in text.words.iter().filter(|word| may_name_a_subject(**word)) {
             *uses.entry(*word).or_insert(0) += 1;
         }
@@ -130,8 +105,8 @@ impl PreparedText {
 
     /// Returns how often either page uses a word that the other never uses, at most.
     fn subjects(&self, stored: &[u32]) -> (usize, usize) {
-        let mut lacked = HashMap::<u32, usize, BuildHashed>::default();
-        let mut shared = HashSet::<u32, BuildHashed>::with_capacity_and_hasher(self.uses.len(), BuildHashed::default());
+        let mut lacked = HashMap::<u32, usize>::new();
+        let mut shared = HashSet::with_capacity(self.uses.len());
         for word in stored.iter().filter(|word| may_name_a_subject(**word)) {
             match self.uses.contains_key(word) {
                 true => {

@@ -1,4 +1,4 @@
-//! Minimum weight overlapping with a second check (`mwo` with `--second-check own-words`): what does the page say *for
+//! Minimum weight overlapping with a second check (`mwo` with `second_check` = `own-words`): what does the page say *for
 //! itself*?
 //!
 //! A bag of weighted words takes siblings of one template for the same page. So a page is a near-duplicate of a stored one
@@ -11,21 +11,21 @@
 //!    round. Three words are always too few to matter. See [`OwnWords::is_met`].
 //! 3. They are of *another subject* if each uses a word again and again that the other never uses. Typing errors and
 //!    synonyms do not repeat, and an edition adds words but seldom replaces one throughout.
-//!    Two pages without running text are compared by their weights alone, which must be firm.
 //! 4. If they share fewer than ten own words, nothing tells them apart or together but their names: these must be the same,
 //!    and nearly all words of both too.
 //!
+//! Two pages without running text are compared by their weights alone, which must be firm.
+//!
 //! *Documents of different subjects*: every stored page, and a near-duplicate that has another name than the page it
 //! repeats and says something that one does not. Copies, editions and frames have no subject of their own, so an article
-//! may be printed as often as one likes. A name counts once for
-//! each stored page.
+//! may be printed as often as one likes. A name counts once for each stored page.
 //!
 //! What is known is as of the last update, and of stored pages and verdicts alone: a verdict can be repeated from the log.
 //! All arithmetic is in integers, so a tie is the same everywhere.
 //!
 //! | parameter | value | chosen on |
 //! |---|---|---|
-//! | documents that make a run common | 5 | made families and labeled sites, leaving whole sites out |
+//! | documents that make a run common | 5 | made families and all labeled sites, on which they are measured, too |
 //! | own words that may be missing | 1/4, 2/5 | there too |
 //! | uses of a word that make a subject | 4, and one in 200 words | there too |
 //! | own words shared, below which names decide | 10 | there too |
@@ -41,12 +41,11 @@ mod comparison;
 use std::io::{self, Read, Write};
 
 use hashbrown::HashSet;
-use xxhash_rust::xxh3::xxh3_64;
 
 use self::common_runs::CommonRuns;
 pub use self::comparison::PreparedText;
+use super::Measure;
 use super::mwo::Mwo;
-use super::{Measure, RunKeys};
 use crate::detect::Options;
 use crate::detect::page_match::{Page, Similarity};
 use crate::model::arrays::{read_array, write_array};
@@ -133,8 +132,8 @@ impl OwnWords {
         let count = |words: usize| u32::try_from(words).unwrap_or(u32::MAX);
         // 5.5 percent.
         let says_something = self.says_more >= PASSAGE || (self.other > FEW && self.other * 1000 >= self.words * 55);
-        let is_other_subject = says_something && !(self.is_named && self.has_same_name);
-        Difference { adds: count(self.adds), lacks: count(self.lacks), is_other_subject }
+        let has_own_subject = says_something && !(self.is_named && self.has_same_name);
+        Difference { adds: count(self.adds), lacks: count(self.lacks), has_own_subject }
     }
 }
 
@@ -168,10 +167,10 @@ impl OwnWordsMeasure {
     }
 
     /// Returns the keys of runs: pages of different parts have none in common.
-    fn keys(&self, page: &Page, mut runs: Vec<u64>) -> RunKeys {
+    fn keys(&self, page: &Page, mut runs: Vec<u64>) -> Vec<u64> {
         let part = (self.part_of(page) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         runs.iter_mut().for_each(|run| *run ^= part);
-        RunKeys(runs)
+        runs
     }
 
     /// `None` if neither page has running text: weights alone are compared.
@@ -186,8 +185,7 @@ impl OwnWordsMeasure {
         if prepared.own() * 100 > prepared.len() * 16 + (NOTHING_OWN + FEW) * 100 {
             return;
         }
-        let name: Vec<u8> = page.order.text.name.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let name = xxh3_64(&name);
+        let name = page.order.text.name_hash();
         keys.extend(smallest(prepared.runs().iter().copied(), FILED).into_iter().map(|run| run ^ name));
     }
 }
@@ -214,7 +212,7 @@ impl Measure for OwnWordsMeasure {
         PreparedText::new(&probe.order.text, self.known_of(probe))
     }
 
-    fn filed_under(&self, page: &Page) -> Option<RunKeys> {
+    fn filed_under(&self, page: &Page) -> Option<Vec<u64>> {
         if page.order.text.is_empty() {
             return None;
         }
@@ -224,7 +222,7 @@ impl Measure for OwnWordsMeasure {
         Some(self.keys(page, keys))
     }
 
-    fn looked_up_under(&self, page: &Page, prepared: &PreparedText) -> Option<RunKeys> {
+    fn looked_up_under(&self, page: &Page, prepared: &PreparedText) -> Option<Vec<u64>> {
         if page.order.text.is_empty() {
             return None;
         }
@@ -269,16 +267,15 @@ impl Measure for OwnWordsMeasure {
         let is_subject = match *verdict {
             Verdict::Unique => true,
             Verdict::NearDuplicate { of, difference, decided_by: DecidedBy::Similarity, .. } => {
-                let name: Vec<u8> = text.name.iter().flat_map(|word| word.to_le_bytes()).collect();
-                difference.is_some_and(|difference| difference.is_other_subject)
-                    && (text.name.is_empty() || self.subjects.insert((of.0, xxh3_64(&name))))
+                difference.is_some_and(|difference| difference.has_own_subject)
+                    && (text.name.is_empty() || self.subjects.insert((of.0, text.name_hash())))
             }
             Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
         };
         if is_subject {
             let (part, runs) = (self.part_of(page), smallest(text.runs(), usize::MAX));
             let common = runs.into_iter().filter(|run| self.known[part].add(*run) == COMMON).collect();
-            self.newly_common.extend(self.keys(page, common).0);
+            self.newly_common.extend(self.keys(page, common));
         }
     }
 
