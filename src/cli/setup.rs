@@ -177,19 +177,33 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
 
 /// Returns warnings about settings of the detector.
 pub(super) fn detector_warnings(settings: &Settings) -> Vec<String> {
-    threshold_warning(settings).into_iter().chain(unused_options(settings)).collect()
+    let warnings = threshold_warning(settings).into_iter().chain(filter_warning(settings));
+    warnings.chain(unused_options(settings)).collect()
+}
+
+/// Whether own words are compared beside the weights.
+fn has_second(settings: &Settings) -> bool {
+    settings.dedup.detector == Detector::Mwo && settings.dedup.second_check == value_enums::SecondCheck::OwnWords
+}
+
+/// Returns a warning if a filter of weights is set, and pages are found by their runs of words.
+fn filter_warning(settings: &Settings) -> Option<String> {
+    let is_unused = has_second(settings) && settings.dedup.filter == value_enums::FilterKind::Paper;
+    is_unused.then(|| {
+        let of = settings.source("dedup.filter");
+        format!("{of} has no effect beside own words: add --detector-option second_check=none")
+    })
 }
 
 /// Returns a warning if the threshold is so low that nearly all pages are near-duplicates of each other.
 fn threshold_warning(settings: &Settings) -> Option<String> {
     const LOW: u32 = 50_000;
-    let threshold = settings.dedup.threshold.filter(|threshold| threshold.millionths() < LOW)?;
+    // Own words decide whatever the threshold.
+    let threshold =
+        settings.dedup.threshold.filter(|threshold| threshold.millionths() < LOW && !has_second(settings))?;
     Some(format!(
         "--threshold {threshold}: nearly every page is a near-duplicate of another; the default is {}",
-        detect::Options::default_threshold(
-            settings.dedup.detector,
-            settings.dedup.second_check == value_enums::SecondCheck::OwnWords
-        )
+        detect::Options::default_threshold(settings.dedup.detector, has_second(settings))
     ))
 }
 
@@ -415,5 +429,8 @@ mod tests {
         assert_eq!(warnings(&[query]), [expected]);
         assert!(warnings(&[query, ("dedup.detector", "fuzzy")]).is_empty());
         assert!(warnings(&[("dedup.second_check", "none"), ("dedup.thresholding", "paper")]).is_empty());
+        let filter = ("dedup.filter", "paper");
+        assert!(warnings(&[filter])[0].contains("has no effect beside own words"));
+        assert!(warnings(&[filter, ("dedup.second_check", "none")]).is_empty());
     }
 }

@@ -41,8 +41,12 @@ fn a_mistyped_line_is_answered_with_the_right_word() {
 #[test]
 fn a_threshold_of_zero_is_warned_of() {
     let place = Place::new();
-    let run = place.run(["-t", "0", "--retries", "0", "--allow-private", SEED]).finish().expect_code(1);
+    let arguments = ["-t", "0", "--retries", "0", "--allow-private", SEED];
+    let weights_alone = ["--detector-option", "second_check=none"];
+    let run = place.run(arguments).args(weights_alone).finish().expect_code(1);
     assert!(run.stderr.contains("warning: --threshold 0: nearly every page"), "{}", run.stderr);
+    let run = place.run(arguments).args(["-o", "own-words"]).finish().expect_code(1);
+    assert!(!run.stderr.contains("nearly every page"), "own words decide: {}", run.stderr);
 }
 
 #[test]
