@@ -23,6 +23,7 @@ mod input_report;
 mod intake;
 mod names;
 mod own_rows;
+mod rendering;
 mod run;
 mod shared_input;
 

@@ -4,30 +4,27 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::{self, DeciderStats};
 use crate::documents::{self, Readers};
-use crate::fetch::{absent_page, no_text};
 use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, capture_key, split_capture_key};
 use crate::pagetext::PageReader;
 use crate::pipeline::{
     ArchivePolicy, CommitProgress, ContentReader, DecisionStage, IndexSnapshots, LiveStats, PipelineError,
-    ReferenceCrawls, RenderedPage, StopReason, as_own_document, commit_all, render_page, restore_decider,
-    snapshot_signature,
+    ReferenceCrawls, StopReason, commit_all, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
-use super::input::{IgnoredFile, InputDamage, InputDocument, InputFile, InputItem, Inputs, Options as InputOptions};
+use super::input::{IgnoredFile, InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions};
 use super::input_report::InputReports;
-use super::intake::{InputPage, Intake};
+use super::intake::Intake;
 use super::names::{self, Named, RowNames};
+use super::rendering::{Done, Note, Work, pipe};
 
-/// Answers that may wait before and behind each renderer.
-const WAITING: usize = 4;
 /// Most pieces of damaged input that are listed. All of them are counted.
 const MOST_NAMED: usize = 20;
 /// Longest ending of a file's name by which it is counted.
@@ -195,28 +192,6 @@ impl DedupWatch {
     }
 }
 
-/// What the reader sends to a renderer.
-enum Work {
-    /// A document, the number of its capture, and the page that it revises.
-    Answer(Box<InputDocument>, u32, Option<Sequence>),
-    Note(Note),
-}
-
-enum Note {
-    Opened(InputFile),
-    Known,
-    Repeated,
-    Passed,
-    Ignored(IgnoredFile),
-    Damaged(InputDamage),
-}
-
-/// What a renderer sends to the decision stage.
-enum Done {
-    Answer(InputPage, Option<Sequence>),
-    Note(Note),
-}
-
 impl Dedup {
     /// Resumes the run in `store`, or begins one. Cost: reads all URLs in the store, and the records since the last
     /// index snapshot.
@@ -371,8 +346,8 @@ impl Dedup {
             let progress = intake.stage.progress.clone();
             let reader = setup.keep_text.then_some(&setup.renderer);
             let committer = scope.spawn(move || commit_all(store, (&archive, reader), None, batches, &progress, drop));
-            let judged =
-                pipe((setup, pages), bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
+            let judged = pipe((setup, pages), bytes, &|| stop.is_asked(), sift, |done| take(intake, tally, done))
+                .and_then(|()| intake.flush());
             intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             // If the committer has failed, the decision stage stopped only because of that.
@@ -538,85 +513,4 @@ fn ignored_kind(file: &IgnoredFile) -> String {
     let ending = ending.filter(|ending| ending.len() <= LONGEST_ENDING);
     let ending = ending.map_or("no ending".to_owned(), |ending| format!(".{}", ending.to_ascii_lowercase()));
     format!("{ending} ({}{})", if file.is_lost { "not read: " } else { "" }, file.what)
-}
-
-/// Reads, sifts and renders the input, and passes it to `take` in order.
-fn pipe(
-    (setup, reader): (&DedupSetup, &ContentReader),
-    bytes: &AtomicU64,
-    stop: &ReadingStop<'_>,
-    mut sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
-    mut take: impl FnMut(Done) -> Result<(), PipelineError>,
-) -> Result<(), PipelineError> {
-    let renderers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let (mut inlets, mut outlets) = (Vec::new(), Vec::new());
-        for _ in 0..renderers {
-            let (inlet, work) = sync_channel(WAITING);
-            let (done, outlet) = sync_channel(WAITING);
-            scope.spawn(move || render_all((setup, reader), &work, &done));
-            inlets.push(inlet);
-            outlets.push(outlet);
-        }
-        scope.spawn(move || {
-            let is_stopped = || stop.is_asked();
-            let items = setup.inputs.items(&setup.input, bytes, &is_stopped).take_while(|_| !stop.is_asked());
-            let items = items.map(Some).chain(std::iter::repeat_with(|| None));
-            for (item, inlet) in items.zip(inlets.iter().cycle()) {
-                let Some(work) = sift(item) else { break };
-                // A closed channel means that the decision stage has failed, which returns the reason.
-                if inlet.send(work).is_err() {
-                    break;
-                }
-            }
-        });
-        for outlet in outlets.iter().cycle() {
-            match outlet.recv() {
-                Ok(done) => take(done)?,
-                Err(_) => break,
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Renders a page; `is_own`: one that is a row or a text of the user's own.
-pub(super) fn read_page(
-    reader: &ContentReader,
-    fetched: &Fetched,
-    is_own: bool,
-    options: &InputOptions,
-) -> Result<RenderedPage, String> {
-    let mut read = render_page(reader, fetched)?;
-    if fetched.url.file().is_some() && !options.within_files {
-        // In how many files rows come changes no verdict.
-        read.group = 0;
-    }
-    if is_own {
-        as_own_document(&mut read, fetched.media_type() == "text/plain");
-    }
-    Ok(read)
-}
-
-fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Work>, done: &SyncSender<Done>) {
-    for work in work {
-        let result = match work {
-            Work::Note(note) => Done::Note(note),
-            Work::Answer(document, capture, renews) => {
-                let InputDocument { fetched, row, is_own, .. } = *document;
-                let fetched: Arc<Fetched> = Arc::new(fetched);
-                // A row or file of the user's own is what it is called: nobody asks it for a status, or looks at its first bytes.
-                let is_page = row.is_some()
-                    || (200..300).contains(&fetched.status)
-                        && absent_page(&fetched).is_none()
-                        && (setup.accepts)(&fetched.media_type())
-                        && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| read_page(reader, &fetched, is_own, &setup.input));
-                Done::Answer(InputPage { fetched, row, capture, read }, renews)
-            }
-        };
-        if done.send(result).is_err() {
-            return;
-        }
-    }
 }

@@ -21,7 +21,8 @@ use crate::pipeline::{
 use super::input::{InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
 use super::input_report::InputReports;
 use super::intake::{InputPage, outcome_without_verdict};
-use super::run::{SameUrl, read_page};
+use super::rendering::read_page;
+use super::run::SameUrl;
 
 /// Says of a media type whether it is a page.
 pub type Accepts = Box<dyn Fn(&str) -> bool + Send + Sync>;
