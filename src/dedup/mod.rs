@@ -25,12 +25,14 @@ mod names;
 mod own_rows;
 mod rendering;
 mod run;
+mod setup;
 mod shared_input;
 
 pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions, SeenFields};
 pub use input_report::{InputReport, InputReports};
 pub use own_rows::{OwnRows, OwnRowsError, RowsGiven, give_rows_back};
-pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts, SameUrl};
+pub use run::{Dedup, DedupEnding, DedupWatch, InputCounts};
+pub use setup::{DedupSetup, SameUrl};
 pub use shared_input::{
     Accepts, InputReader, PageToDecide, ReadDocument, SharedInputReport, enter_earlier_verdict, enter_verdict,
 };

@@ -10,7 +10,7 @@ use crate::pipeline::{ContentReader, PipelineError, RenderedPage, as_own_documen
 
 use super::input::{IgnoredFile, InputDamage, InputDocument, InputFile, InputItem, Options as InputOptions, Stop};
 use super::intake::InputPage;
-use super::run::DedupSetup;
+use super::setup::DedupSetup;
 
 /// Answers that may wait before and behind each renderer.
 const WAITING: usize = 4;

@@ -9,82 +9,26 @@ use std::sync::mpsc::sync_channel;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::detect::{self, DeciderStats};
-use crate::documents::{self, Readers};
+use crate::detect::DeciderStats;
+use crate::documents::Readers;
 use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, capture_key, split_capture_key};
-use crate::pagetext::PageReader;
 use crate::pipeline::{
-    ArchivePolicy, CommitProgress, ContentReader, DecisionStage, IndexSnapshots, LiveStats, PipelineError,
-    ReferenceCrawls, StopReason, commit_all, restore_decider, snapshot_signature,
+    ArchivePolicy, CommitProgress, ContentReader, DecisionStage, IndexSnapshots, LiveStats, PipelineError, StopReason,
+    commit_all, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
-use super::input::{IgnoredFile, InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions};
+use super::input::{IgnoredFile, InputDamage, InputDocument, InputItem};
 use super::input_report::InputReports;
 use super::intake::Intake;
 use super::names::{self, Named, RowNames};
 use super::rendering::{Done, Note, Work, pipe};
+use super::setup::{DedupSetup, SameUrl};
 
 /// Most pieces of damaged input that are listed. All of them are counted.
 const MOST_NAMED: usize = 20;
 /// Longest ending of a file's name by which it is counted.
 const LONGEST_ENDING: usize = 10;
-
-/// Everything that a run needs to begin.
-#[allow(missing_docs)]
-pub struct DedupSetup {
-    pub inputs: Inputs,
-    pub input: InputOptions,
-    pub detect: detect::Options,
-    /// Pages of earlier crawls, to compare with.
-    pub against: Option<Arc<ReferenceCrawls>>,
-    pub renderer: PageReader,
-    /// Who reads PDF, if anybody does.
-    pub documents: Option<documents::Options>,
-    /// Media types that are pages.
-    pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
-    /// Memory limit of the index in bytes; `None` for no limit.
-    pub index_memory: Option<u64>,
-    /// Pages after which an index snapshot is written.
-    pub snapshot_after: u32,
-    pub obey_noarchive: bool,
-    pub keep_duplicates: bool,
-    /// Whether the text of near-duplicates is archived.
-    pub keep_text: bool,
-    pub same_url: SameUrl,
-}
-
-/// Which captures of one URL are documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SameUrl {
-    /// Each.
-    Keep,
-    /// The first one in the input.
-    #[default]
-    First,
-    /// The last one in the input, which is read once more for that.
-    Last,
-}
-
-impl SameUrl {
-    /// Returns the name of the rule, as `--same-url` takes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::First => "first",
-            Self::Last => "last",
-        }
-    }
-
-    /// Returns the number under which the `turn`th capture of `all` is decided; `None` to pass it over.
-    fn choose(self, turn: u32, all: u32) -> Option<u32> {
-        match self {
-            Self::Keep => Some(turn),
-            Self::First => (turn == 1).then_some(1),
-            Self::Last => (turn == all).then_some(1),
-        }
-    }
-}
 
 /// Counts captures by the hashes of their URLs. Those that come once take no more than the hash.
 #[derive(Default)]

@@ -22,7 +22,7 @@ use super::input::{InputDamage, InputDocument, InputItem, Inputs, Options as Inp
 use super::input_report::InputReports;
 use super::intake::{InputPage, outcome_without_verdict};
 use super::rendering::read_page;
-use super::run::SameUrl;
+use super::setup::SameUrl;
 
 /// Says of a media type whether it is a page.
 pub type Accepts = Box<dyn Fn(&str) -> bool + Send + Sync>;

@@ -1,0 +1,66 @@
+//! What a run of `dedup` is told.
+
+use std::sync::Arc;
+
+use crate::detect;
+use crate::documents;
+use crate::pagetext::PageReader;
+use crate::pipeline::ReferenceCrawls;
+
+use super::input::{Inputs, Options as InputOptions};
+
+/// Everything that a run needs to begin.
+#[allow(missing_docs)]
+pub struct DedupSetup {
+    pub inputs: Inputs,
+    pub input: InputOptions,
+    pub detect: detect::Options,
+    /// Pages of earlier crawls, to compare with.
+    pub against: Option<Arc<ReferenceCrawls>>,
+    pub renderer: PageReader,
+    /// Who reads PDF, if anybody does.
+    pub documents: Option<documents::Options>,
+    /// Media types that are pages.
+    pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
+    /// Memory limit of the index in bytes; `None` for no limit.
+    pub index_memory: Option<u64>,
+    /// Pages after which an index snapshot is written.
+    pub snapshot_after: u32,
+    pub obey_noarchive: bool,
+    pub keep_duplicates: bool,
+    /// Whether the text of near-duplicates is archived.
+    pub keep_text: bool,
+    pub same_url: SameUrl,
+}
+
+/// Which captures of one URL are documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SameUrl {
+    /// Each.
+    Keep,
+    /// The first one in the input.
+    #[default]
+    First,
+    /// The last one in the input, which is read once more for that.
+    Last,
+}
+
+impl SameUrl {
+    /// Returns the name of the rule, as `--same-url` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::First => "first",
+            Self::Last => "last",
+        }
+    }
+
+    /// Returns the number under which the `turn`th capture of `all` is decided; `None` to pass it over.
+    pub(super) fn choose(self, turn: u32, all: u32) -> Option<u32> {
+        match self {
+            Self::Keep => Some(turn),
+            Self::First => (turn == 1).then_some(1),
+            Self::Last => (turn == all).then_some(1),
+        }
+    }
+}
