@@ -1,6 +1,5 @@
 //! Queries to the index: for one page, or for several on all cores.
 
-use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -129,8 +128,7 @@ impl<S: RecordSource> Search<S> {
         let newly = measure.newly_common();
         let common = newly.get(self.unfiled..).unwrap_or_default();
         self.unfiled = newly.len();
-        let pages: BTreeSet<Sequence> = common.iter().flat_map(|run| self.runs.remove(*run)).collect();
-        for page in pages {
+        for page in self.runs.remove(common) {
             let stored = super::records::get(&self.records, page)?;
             if let Some(runs) = measure.filed_under(&stored) {
                 self.runs.add(page, &runs);

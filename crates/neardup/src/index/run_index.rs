@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use hashbrown::{HashMap, HashTable};
 
 use crate::model::Sequence;
-use crate::model::arrays::{read_array, write_array};
+use crate::model::arrays::{invalid, read_array, write_array};
 
 /// A page is worth a comparison if one in so many of its filed runs is shared.
 const ONE_IN: usize = 32;
@@ -23,8 +23,16 @@ const ONE_IN: usize = 32;
 #[derive(Debug, Default)]
 pub struct RunIndex {
     entries: HashTable<Entry>,
-    /// The pages, ascending, and how many runs each is filed under.
-    pages: Vec<(Sequence, u16)>,
+    /// The pages, ascending.
+    pages: Vec<FiledPage>,
+}
+
+/// How many runs a page is filed under, and was when it was filed last.
+#[derive(Clone, Copy, Debug)]
+struct FiledPage {
+    page: Sequence,
+    runs: u16,
+    at_last: u16,
 }
 
 /// A run and a page, in 12 bytes.
@@ -47,7 +55,7 @@ impl Entry {
 impl RunIndex {
     /// Files a page, which must be the greatest so far.
     pub fn insert(&mut self, page: Sequence, runs: &[u64]) {
-        self.pages.push((page, 0));
+        self.pages.push(FiledPage { page, runs: 0, at_last: 0 });
         self.add(page, runs);
     }
 
@@ -61,24 +69,35 @@ impl RunIndex {
                 filed += 1;
             }
         }
-        if let Ok(place) = self.pages.binary_search_by_key(&page, |(page, _)| *page) {
-            self.pages[place].1 += filed;
+        if let Some(known) = self.find_page(page).map(|place| &mut self.pages[place]) {
+            known.runs += filed;
+            known.at_last = known.runs;
         }
     }
 
-    /// Removes a run. Returns the pages that were filed under it, ascending.
-    pub fn remove(&mut self, run: u64) -> Vec<Sequence> {
+    /// Removes runs. Returns the pages that have lost a third of what they were filed under, ascending.
+    pub fn remove(&mut self, runs: &[u64]) -> Vec<Sequence> {
         let mut pages = Vec::new();
-        while let Ok(found) = self.entries.find_entry(run, |entry| entry.run() == run) {
-            pages.push(found.remove().0.page);
-        }
-        for page in &pages {
-            if let Ok(place) = self.pages.binary_search_by_key(page, |(page, _)| *page) {
-                self.pages[place].1 = self.pages[place].1.saturating_sub(1);
+        for run in runs {
+            while let Ok(found) = self.entries.find_entry(*run, |entry| entry.run() == *run) {
+                pages.push(found.remove().0.page);
             }
         }
         pages.sort_unstable();
-        pages
+        let lost = pages.chunk_by(|one, next| one == next).map(|same| (same[0], same.len()));
+        let mut few = Vec::new();
+        for (page, lost) in lost {
+            let Some(known) = self.find_page(page).map(|place| &mut self.pages[place]) else { continue };
+            known.runs = known.runs.saturating_sub(u16::try_from(lost).unwrap_or(u16::MAX));
+            if u32::from(known.runs) * 3 < u32::from(known.at_last) * 2 {
+                few.push(page);
+            }
+        }
+        few
+    }
+
+    fn find_page(&self, page: Sequence) -> Option<usize> {
+        self.pages.binary_search_by_key(&page, |known| known.page).ok()
     }
 
     /// Returns the pages that share enough filed runs, those that share most first, and how many entries were read.
@@ -91,7 +110,7 @@ impl RunIndex {
             }
         }
         let is_enough = |page: &Sequence, shared: usize| {
-            let filed = self.pages.binary_search_by_key(page, |(page, _)| *page).map_or(0, |place| self.pages[place].1);
+            let filed = self.find_page(*page).map_or(0, |place| self.pages[place].runs);
             shared * ONE_IN >= usize::from(filed)
         };
         let mut found: Vec<(Reverse<usize>, Sequence)> = shared
@@ -115,7 +134,7 @@ impl RunIndex {
 
     /// Returns the memory held, in bytes.
     pub fn bytes(&self) -> usize {
-        self.entries.allocation_size() + self.pages.capacity() * size_of::<(Sequence, u16)>()
+        self.entries.allocation_size() + self.pages.capacity() * size_of::<FiledPage>()
     }
 
     /// Writes the index to a snapshot.
@@ -125,7 +144,8 @@ impl RunIndex {
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut entries: Vec<(u32, u64)> = self.entries.iter().map(|entry| (entry.page.0, entry.run())).collect();
         entries.sort_unstable();
-        write_array(out, &self.pages.iter().map(|(page, _)| page.0).collect::<Vec<_>>())?;
+        write_array(out, &self.pages.iter().map(|known| known.page.0).collect::<Vec<_>>())?;
+        write_array(out, &self.pages.iter().map(|known| known.at_last.into()).collect::<Vec<u32>>())?;
         write_array(out, &entries.iter().map(|(page, _)| *page).collect::<Vec<_>>())?;
         write_array(out, &entries.iter().map(|(_, run)| *run).collect::<Vec<_>>())
     }
@@ -135,16 +155,18 @@ impl RunIndex {
     /// # Errors
     /// Those of `input`.
     pub fn load(input: &mut dyn Read) -> io::Result<Self> {
-        let pages: Vec<u32> = read_array(input)?;
+        let (pages, at_last): (Vec<u32>, Vec<u32>) = (read_array(input)?, read_array(input)?);
         let (filed, runs): (Vec<u32>, Vec<u64>) = (read_array(input)?, read_array(input)?);
-        let mut index = Self {
-            entries: HashTable::with_capacity(runs.len()),
-            pages: pages.into_iter().map(|page| (Sequence(page), 0)).collect(),
+        let known = |(page, at_last)| {
+            let at_last = u16::try_from(at_last).map_err(|_| invalid("a page of the index of runs can't be read"))?;
+            Ok(FiledPage { page: Sequence(page), runs: 0, at_last })
         };
+        let pages: io::Result<Vec<FiledPage>> = pages.into_iter().zip(at_last).map(known).collect();
+        let mut index = Self { entries: HashTable::with_capacity(runs.len()), pages: pages? };
         for (page, run) in filed.into_iter().map(Sequence).zip(runs) {
             index.entries.insert_unique(run, Entry::new(run, page), Entry::run);
-            if let Ok(place) = index.pages.binary_search_by_key(&page, |(page, _)| *page) {
-                index.pages[place].1 += 1;
+            if let Some(place) = index.find_page(page) {
+                index.pages[place].runs += 1;
             }
         }
         Ok(index)
@@ -174,7 +196,8 @@ mod tests {
             index.insert(page, &hashes(runs));
         }
         assert_eq!(index.find(&hashes(&[2, 3])).0, [0, 2, 1].map(Sequence));
-        assert_eq!(index.remove(hash(3)), [0, 1, 2].map(Sequence));
+        assert_eq!(index.remove(&hashes(&[3])), [1, 2].map(Sequence), "the first one has two thirds of its runs left");
+        assert_eq!(index.remove(&hashes(&[1])), [Sequence(0)]);
         assert_eq!(index.find(&hashes(&[2, 3])).0, [0, 2].map(Sequence));
         index.add(Sequence(1), &hashes(&[2, 4]));
         assert_eq!(index.find(&hashes(&[2, 4])), ([1, 0, 2].map(Sequence).to_vec(), 4));
@@ -200,11 +223,10 @@ mod tests {
                 index.insert(page, &hashes(&runs.iter().copied().collect::<Vec<_>>()));
                 sets.insert(page, runs);
             }
-            for run in removed {
-                let had: Vec<Sequence> = sets.iter().filter(|(_, runs)| runs.contains(&run)).map(|(page, _)| *page).collect();
-                prop_assert_eq!(index.remove(hash(run)), had);
-                sets.values_mut().for_each(|runs| { runs.remove(&run); });
-            }
+            let filed = sets.clone();
+            sets.values_mut().for_each(|runs| runs.retain(|run| !removed.contains(run)));
+            let few = sets.iter().filter(|(page, runs)| runs.len() * 3 < filed[page].len() * 2);
+            prop_assert_eq!(index.remove(&hashes(&removed)), few.map(|(page, _)| *page).collect::<Vec<_>>());
             let expected: BTreeSet<Sequence> =
                 sets.iter().filter(|(_, runs)| !runs.is_disjoint(&probe)).map(|(page, _)| *page).collect();
             let mut bytes = Vec::new();

@@ -1,13 +1,18 @@
 //! How many documents of different subjects say a run of words, in bounded memory.
 //!
-//! A count-min sketch with conservative update (Estan and Varghese, "New directions in traffic measurement and
-//! accounting"): a run has three counters of four bits in one block of a cache line, and its count is the least of them.
-//! So a count is never too low, and too high where three other runs fall on its counters. A layer takes
-//! [`RUNS_A_BLOCK`] runs a block; then one of four times the size is added, and a count is the sum over all layers. Beyond
-//! the memory limit the newest layer forgets what one document alone has said ("lossy counting", Manku and Motwani).
+//! Runs that are not common yet are counted by a count-min sketch with conservative update (Estan and Varghese, "New
+//! directions in traffic measurement and accounting"): a run has three counters of four bits in one block of a cache line,
+//! and its count is the least of them. So a count is never too low, and too high where three other runs fall on its
+//! counters. A layer takes [`RUNS_A_BLOCK`] runs a block; then one of four times the size is added, and a count is the sum
+//! over all layers. Beyond the memory limit the newest layer forgets what one document alone has said ("lossy counting",
+//! Manku and Motwani). Common runs are few, and stand in a set: whoever compares pages asks for nothing else.
 
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{self, Read, Write};
 
+use hashbrown::HashSet;
+
+use super::COMMON;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 
 /// Counters of a block: 4 bits each, 64 bytes together.
@@ -16,7 +21,7 @@ const COUNTERS: u64 = 128;
 const WORDS: usize = 8;
 /// Counters of a run.
 const HASHES: usize = 3;
-/// The most that a counter counts.
+/// The most that a counter counts. A run is common before.
 const MOST: u8 = 15;
 /// Distinct runs for which a block has room. In a full layer `(1 − e^(−72/128))³`, 8 in 100 runs that were never counted look
 /// counted once.
@@ -26,9 +31,31 @@ const FIRST: usize = 2_048;
 /// The next layer has so many times the blocks.
 const GROWTH: usize = 4;
 
-/// Counts of runs.
+/// Runs are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, run: u64) {
+        self.0 = run;
+    }
+}
+
+/// Builds [`AsItIs`].
+pub(super) type OfRuns = BuildHasherDefault<AsItIs>;
+
+/// Which runs many documents have, and counts of the others.
 #[derive(Debug, Default)]
 pub(super) struct CommonRuns {
+    common: HashSet<u64, OfRuns>,
     layers: Vec<Layer>,
     /// The most memory, in bytes.
     limit: usize,
@@ -49,38 +76,49 @@ struct Place {
 }
 
 impl CommonRuns {
-    /// Creates counts that take at most `limit` bytes, but at least a first layer.
+    /// Creates counts that take at most `limit` bytes, but at least a first layer and what is common.
     pub(super) fn new(limit: usize) -> Self {
-        Self { layers: Vec::new(), limit }
+        Self { limit, ..Self::default() }
     }
 
-    /// Returns the count of each run.
+    /// Returns whether [`COMMON`] documents have the run.
+    #[inline]
+    pub(super) fn has(&self, run: u64) -> bool {
+        self.common.contains(&run)
+    }
+
+    /// Counts the runs of a document, each once. Returns those that became common.
     ///
     /// Cost: a read from anywhere in memory for each run and layer. Reads of several runs overlap.
-    pub(super) fn counts(&self, runs: &[u64]) -> Vec<u8> {
-        let mut counts = vec![0; runs.len()];
-        for layer in &self.layers {
-            for (count, run) in counts.iter_mut().zip(runs) {
-                *count += layer.count(*run);
-            }
-        }
-        counts
-    }
-
-    /// Counts a run once more. Returns its count then.
-    pub(super) fn add(&mut self, run: u64) -> u8 {
-        let count: u8 = self.layers.iter().map(|layer| layer.count(run)).sum();
-        if count >= MOST {
-            return count;
-        }
+    pub(super) fn add(&mut self, runs: impl Iterator<Item = u64>) -> Vec<u64> {
+        let runs: Vec<u64> = runs.filter(|run| !self.has(*run)).collect();
         if self.layers.last().is_none_or(Layer::is_full) {
             self.make_room();
         }
-        if let Some(newest) = self.layers.last_mut() {
-            newest.runs += usize::from(count == 0);
-            newest.add(run);
+        // Counts in all layers, and in the newest.
+        let mut counts = vec![(0, 0); runs.len()];
+        for layer in &self.layers {
+            for ((count, newest), run) in counts.iter_mut().zip(&runs) {
+                *newest = layer.count(*run);
+                *count += *newest;
+            }
         }
-        count + 1
+        let mut newly = Vec::new();
+        for (run, (count, newest)) in runs.into_iter().zip(counts) {
+            if count + 1 < COMMON {
+                self.raise(run, newest + 1, count == 0);
+            } else if self.common.insert(run) {
+                newly.push(run);
+            }
+        }
+        newly
+    }
+
+    fn raise(&mut self, run: u64, to: u8, is_new: bool) {
+        if let Some(newest) = self.layers.last_mut() {
+            let is_raised = newest.raise(run, to);
+            newest.runs += usize::from(is_raised && is_new);
+        }
     }
 
     fn make_room(&mut self) {
@@ -94,10 +132,13 @@ impl CommonRuns {
 
     /// Returns the memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.layers.iter().map(|layer| size_of_val(&layer.blocks[..])).sum()
+        self.common.allocation_size() + self.layers.iter().map(|layer| size_of_val(&layer.blocks[..])).sum::<usize>()
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut common: Vec<u64> = self.common.iter().copied().collect();
+        common.sort_unstable();
+        write_array(out, &common)?;
         write_number(out, self.layers.len() as u64)?;
         for layer in &self.layers {
             write_number(out, layer.runs as u64)?;
@@ -107,6 +148,7 @@ impl CommonRuns {
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.common = read_array::<u64>(input)?.into_iter().collect();
         self.layers.clear();
         for _ in 0..read_number::<u64>(input)? {
             let runs = read_number::<u64>(input)?;
@@ -148,14 +190,17 @@ impl Layer {
         self.places(run).into_iter().map(|place| self.at(place)).min().unwrap_or(0)
     }
 
-    /// Raises the least counters of a run.
-    fn add(&mut self, run: u64) {
-        let (places, count) = (self.places(run), self.count(run));
-        for place in places {
-            if self.at(place) == count && count < MOST {
-                self.blocks[place.word] += 1 << place.shift;
+    /// Raises the counters of a run that are lower. Returns whether any was: a run may stand twice in a document.
+    fn raise(&mut self, run: u64, to: u8) -> bool {
+        let mut is_raised = false;
+        for place in self.places(run) {
+            let count = self.at(place);
+            if count < to {
+                self.blocks[place.word] += u64::from(to - count) << place.shift;
+                is_raised = true;
             }
         }
+        is_raised
     }
 
     /// Sets counters of 1 to 0.
@@ -180,55 +225,55 @@ mod tests {
     }
 
     #[test]
-    fn few_runs_look_more_frequent_than_they_are() {
-        let mut counts = CommonRuns::new(usize::MAX);
+    fn few_runs_become_common_before_their_time() {
+        let mut known = CommonRuns::new(usize::MAX);
         const RUNS: u64 = 600_000;
-        (0..RUNS).for_each(|number| {
-            counts.add(run(number));
+        let say = |known: &mut CommonRuns| -> usize {
+            (0..RUNS).step_by(1_000).map(|first| known.add((first..first + 1_000).map(run)).len()).sum()
+        };
+        // Most runs of most texts are said once, and hardly any more than twice.
+        assert!(say(&mut known) + say(&mut known) < RUNS as usize / 1_000);
+        assert!(known.layers.len() > 2);
+        (3..=COMMON).for_each(|_| {
+            say(&mut known);
         });
-        assert!(counts.layers.len() > 2);
-        let known: Vec<u64> = (0..RUNS).map(run).collect();
-        let found = counts.counts(&known);
-        assert!(found.iter().all(|count| *count >= 1));
-        assert!(found.iter().filter(|count| **count > 1).count() < RUNS as usize / 6);
-        let unknown: Vec<u64> = (RUNS..RUNS + 10_000).map(run).collect();
-        assert!(counts.counts(&unknown).iter().filter(|count| **count > 0).count() < 3_000);
-        assert!(counts.counts(&unknown).iter().all(|count| *count < 5));
+        assert_eq!(known.common.len(), RUNS as usize);
+        assert!((RUNS..2 * RUNS).all(|number| !known.has(run(number))));
     }
 
     #[test]
     fn beyond_the_limit_what_was_said_once_is_forgotten_and_the_rest_stays() {
-        let mut counts = CommonRuns::new(FIRST * WORDS * 8);
-        (0..5).for_each(|_| {
-            counts.add(run(0));
-        });
+        let mut known = CommonRuns::new(FIRST * WORDS * 8);
         let full = (FIRST * RUNS_A_BLOCK) as u64;
-        (1..3 * full).for_each(|number| {
-            counts.add(run(number));
+        (0..4).for_each(|_| {
+            known.add([run(0)].into_iter());
         });
-        assert_eq!(counts.bytes(), FIRST * WORDS * 8);
-        let found = counts.counts(&(0..full).map(run).collect::<Vec<_>>());
-        assert!(found[0] >= 5);
-        assert!(found.iter().filter(|count| **count == 0).count() > full as usize / 2);
+        (1..3 * full).for_each(|number| {
+            known.add([run(number)].into_iter());
+        });
+        assert_eq!(known.bytes(), FIRST * WORDS * 8);
+        let forgotten = (0..full).filter(|number| known.layers[0].count(run(*number)) == 0).count();
+        assert!(forgotten > full as usize / 2);
+        assert_eq!(known.add([run(0)].into_iter()), [run(0)]);
     }
 
     proptest! {
         #[test]
-        fn a_count_is_never_too_low(numbers in prop::collection::vec(0u64..40, 0..300)) {
-            let mut counts = CommonRuns::new(usize::MAX);
+        fn no_run_becomes_common_too_late(documents in prop::collection::vec(prop::collection::vec(0u64..40, 0..30), 0..30)) {
+            let mut known = CommonRuns::new(usize::MAX);
             let mut exact = std::collections::HashMap::<u64, u8>::new();
-            for number in numbers {
-                let known = exact.entry(number).or_default();
-                *known = (*known + 1).min(MOST);
-                prop_assert!(counts.add(run(number)) >= *known);
+            for document in documents {
+                let distinct: std::collections::BTreeSet<u64> = document.iter().copied().collect();
+                distinct.into_iter().for_each(|number| *exact.entry(number).or_default() += 1);
+                known.add(document.into_iter().map(run));
             }
             let mut bytes = Vec::new();
-            counts.save(&mut bytes).unwrap();
+            known.save(&mut bytes).unwrap();
             let mut loaded = CommonRuns::new(usize::MAX);
             loaded.load(&mut &bytes[..]).unwrap();
-            for (number, known) in exact {
-                prop_assert!(loaded.counts(&[run(number)])[0] >= known);
-                prop_assert_eq!(loaded.counts(&[run(number)]), counts.counts(&[run(number)]));
+            for (number, count) in exact {
+                prop_assert!(known.has(run(number)) || count < COMMON);
+                prop_assert_eq!(loaded.has(run(number)), known.has(run(number)));
             }
         }
     }

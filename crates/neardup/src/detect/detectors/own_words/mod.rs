@@ -72,7 +72,7 @@ const FILED: usize = 64;
 const LOOKED_UP: usize = 3 * FILED;
 
 /// What two pages say for themselves: numbers of words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnWords {
     /// Own words of the page, and those of them that the stored page lacks.
     pub own: usize,
@@ -90,9 +90,9 @@ pub struct OwnWords {
     pub stored_words: usize,
     /// See [`stored_words`](Self::stored_words).
     pub stored_other: usize,
-    /// The most uses of a word by the page that the stored page never uses.
+    /// The most uses of a word by the page that the stored page never uses; 0 if the pages differ anyway.
     pub repeats: usize,
-    /// The most uses of a word by the stored page that the page never uses.
+    /// The most uses of a word by the stored page that the page never uses; 0 if the pages differ anyway.
     pub repeated: usize,
     /// Whether both names have the same words.
     pub has_same_name: bool,
@@ -179,10 +179,10 @@ impl OwnWordsMeasure {
         (!text.is_empty() || !other.is_empty()).then(|| prepared.compare(text, other, self.known_of(probe)))
     }
 
-    /// Adds the runs by which a page is found that is the same only if the names are.
-    fn add_named(page: &Page, prepared: &PreparedText, keys: &mut Vec<u64>) {
+    /// Adds the runs by which a page is found that is the same only if the names are: `own` words are its own.
+    fn add_named(page: &Page, prepared: &PreparedText, own: usize, keys: &mut Vec<u64>) {
         // Nothing own in common, and at most 16 % of all words differ.
-        if prepared.own() * 100 > prepared.len() * 16 + (NOTHING_OWN + FEW) * 100 {
+        if own * 100 > prepared.len() * 16 + (NOTHING_OWN + FEW) * 100 {
             return;
         }
         let name = page.order.text.name_hash();
@@ -192,9 +192,21 @@ impl OwnWordsMeasure {
 
 /// Returns the smallest hashes, ascending, each once.
 fn smallest(runs: impl Iterator<Item = u64>, most: usize) -> Vec<u64> {
-    let mut runs: Vec<u64> = runs.collect();
-    runs.sort_unstable();
-    runs.dedup();
+    let all: Vec<u64> = runs.collect();
+    // Few runs stand twice, so these are nearly always enough.
+    let some = most + most / 4;
+    let mut runs = all.clone();
+    if some < runs.len() {
+        runs.select_nth_unstable(some);
+        runs.truncate(some);
+        runs.sort_unstable();
+        runs.dedup();
+    }
+    if runs.len() < most {
+        runs = all;
+        runs.sort_unstable();
+        runs.dedup();
+    }
     runs.truncate(most);
     runs
 }
@@ -218,7 +230,8 @@ impl Measure for OwnWordsMeasure {
         }
         let prepared = self.prepare(page);
         let mut keys = smallest(prepared.own_runs(), FILED);
-        Self::add_named(page, &prepared, &mut keys);
+        // A page is filed again only when it has lost a third of its runs.
+        Self::add_named(page, &prepared, prepared.own() * 2 / 3, &mut keys);
         Some(self.keys(page, keys))
     }
 
@@ -227,7 +240,7 @@ impl Measure for OwnWordsMeasure {
             return None;
         }
         let mut keys = smallest(prepared.own_runs(), LOOKED_UP);
-        Self::add_named(page, prepared, &mut keys);
+        Self::add_named(page, prepared, prepared.own(), &mut keys);
         Some(self.keys(page, keys))
     }
 
@@ -273,8 +286,8 @@ impl Measure for OwnWordsMeasure {
             Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
         };
         if is_subject {
-            let (part, runs) = (self.part_of(page), smallest(text.runs(), usize::MAX));
-            let common = runs.into_iter().filter(|run| self.known[part].add(*run) == COMMON).collect();
+            let part = self.part_of(page);
+            let common = self.known[part].add(text.runs());
             self.newly_common.extend(self.keys(page, common));
         }
     }
