@@ -63,5 +63,7 @@ pub use live_stats::RecentUrl;
 pub(crate) use named_original::{NamedOriginal, OriginalLinks};
 pub(crate) use page_decider::PageDecider;
 pub(crate) use page_lines::{add_answer, add_document, add_page, leased_line, outcome_of, unleased_line};
-pub(crate) use render::{RenderedPage, as_own_document, compared_digest, page_input, render_page};
+#[cfg(feature = "dedup")]
+pub(crate) use render::as_own_document;
+pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};
 pub(crate) use restore::restore_decider;

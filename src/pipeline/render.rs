@@ -46,6 +46,7 @@ pub(crate) fn render_page(reader: &ContentReader, page: &Fetched) -> Result<Rend
 
 /// Makes a page of the user's own row or file: it has no word for robots, and its text is the same whatever its line ends,
 /// marks and form of Unicode are, at any length.
+#[cfg(feature = "dedup")]
 pub(crate) fn as_own_document(read: &mut RenderedPage, is_plain: bool) {
     read.rendered.robots = crate::model::RobotsDirectives::default();
     if let (Some(text), true) = (read.rendered.text_digest, is_plain) {

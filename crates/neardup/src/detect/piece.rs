@@ -123,7 +123,7 @@ impl<S: RecordSource> Piece<S> {
             return Ok(reply);
         }
         let query = verdict_query(learnt);
-        let found = self.search.find_matches(&query, QueryPage { group, page: &page }, &self.log, None)?;
+        let found = self.search.find_matches(&query, QueryPage { group, page: &page }, &self.log)?;
         let best = found.first().map(|found| Match { of: self.number(found.of), ..*found });
         Ok(Reply { best, ..reply })
     }
@@ -160,7 +160,7 @@ impl<S: RecordSource> Piece<S> {
             let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
             self.numbers.push(decided.sequence);
             if verdict.is_unique() && learnt.is_comparable(&page) {
-                self.search.insert(number, &page, learnt.stats.measure());
+                self.search.insert(number, &page, learnt.stats.measure(), None);
                 self.search.records().insert(number, page, true);
             }
         }

@@ -75,9 +75,15 @@ impl<S: RecordSource> Search<S> {
         self.records.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a stored page.
-    pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, measure: &dyn Measure) {
-        match measure.filed_under(page) {
+    /// Adds a stored page, given what the measure made of it, if anything.
+    pub(super) fn insert(
+        &mut self,
+        sequence: Sequence,
+        page: &Page,
+        measure: &dyn Measure,
+        prepared: Option<PreparedText>,
+    ) {
+        match measure.filed_under(page, &prepared.unwrap_or_else(|| measure.prepare(page))) {
             Some(runs) => self.runs.insert(sequence, &runs),
             None => self.index.insert(sequence, &measure.filtered(page)),
         }
@@ -130,7 +136,7 @@ impl<S: RecordSource> Search<S> {
         self.unfiled = newly.len();
         for page in self.runs.remove(common) {
             let stored = super::records::get(&self.records, page)?;
-            if let Some(runs) = measure.filed_under(&stored) {
+            if let Some(runs) = measure.filed_under(&stored, &measure.prepare(&stored)) {
                 self.runs.add(page, &runs);
             }
         }
@@ -147,7 +153,7 @@ impl<S: RecordSource> Search<S> {
         self.scratches.len() > 1 && self.can_split() && self.index.len() >= WORTH_A_THREAD
     }
 
-    /// Searches for several pages at once, on all cores; [`find_matches`](Self::find_matches) then adds what was stored since.
+    /// Searches for several pages at once, on all cores; [`finish`](Self::finish) then adds what was stored since.
     ///
     /// Returns `None` for fewer than two pages.
     pub(super) fn search_ahead(
@@ -189,16 +195,24 @@ impl<S: RecordSource> Search<S> {
     }
 
     /// Returns the matches of a page, by rank; a stored record with the same terms comes first.
-    ///
-    /// With an `early` result, only records that came since are searched.
     pub(super) fn find_matches(
         &mut self,
         query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         log: &DecisionLog,
-        early: Option<SearchResult>,
     ) -> Result<Vec<Match>, DetectError> {
-        let mut result = early.unwrap_or_else(|| SearchResult::new(query));
+        self.finish(query, page, log, SearchResult::new(query)).map(|(matches, _)| matches)
+    }
+
+    /// As [`find_matches`](Self::find_matches), with what was found before: only records that came since are searched. Returns
+    /// what the measure made of the page, too.
+    pub(super) fn finish(
+        &mut self,
+        query: &MatchQuery<'_>,
+        page: QueryPage<'_>,
+        log: &DecisionLog,
+        mut result: SearchResult,
+    ) -> Result<(Vec<Match>, Option<PreparedText>), DetectError> {
         if let Some(copied) = self.find_copy(query, page, log)? {
             result = copied;
         }
@@ -206,7 +220,8 @@ impl<S: RecordSource> Search<S> {
         self.probes += 1;
         self.counters.add(result.counters);
         self.counters.verifications += result.collector.verifications;
-        self.choose_matches(query, page, result.collector.into_matches())
+        let matches = self.choose_matches(query, page, result.collector.into_matches())?;
+        Ok((matches, result.prepared.into_inner()))
     }
 
     /// Returns the matches of a page, by rank. Counts nothing, so that threads can share the index.
@@ -220,8 +235,8 @@ impl<S: RecordSource> Search<S> {
         self.choose_matches(query, page, result.collector.into_matches())
     }
 
-    /// Searches for one page so that threads can share the index; [`find_matches`](Self::find_matches) then adds what
-    /// was stored since.
+    /// Searches for one page so that threads can share the index; [`finish`](Self::finish) then adds what was
+    /// stored since.
     pub(super) fn search_shared(
         &self,
         query: &MatchQuery<'_>,
@@ -274,7 +289,7 @@ impl<S: RecordSource> Search<S> {
 }
 
 impl SearchResult {
-    fn new(query: &MatchQuery<'_>) -> Self {
+    pub(super) fn new(query: &MatchQuery<'_>) -> Self {
         let (collector, counters) = (query.collector(), ProbeCounters::default());
         Self { collector, counters, prepared: OnceLock::new(), seen: None }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
-use super::detectors::Measure;
+use super::detectors::{Measure, PreparedText};
 use super::early_search::{EarlySearch, NumberedPage};
 use super::matching::MatchQuery;
 use super::numbering::Numbering;
@@ -134,6 +134,8 @@ struct PendingPage {
     weighed: Arc<Page>,
     least_weight: u32,
     result: Option<SearchResult>,
+    /// What the measure made of it.
+    prepared: Option<PreparedText>,
 }
 
 impl Decider<InMemory> {
@@ -401,7 +403,7 @@ impl<S: RecordSource> Decider<S> {
         let PageToWeigh { facts, terms, new_terms, order } = numbered;
         let (weighed, least_weight) = self.weigh(facts.group, &terms, order);
         let facts = PageFacts { group: self.group(facts.group), ..facts };
-        PendingPage { facts, terms, new_terms, weighed: Arc::new(weighed), least_weight, result: None }
+        PendingPage { facts, terms, new_terms, weighed: Arc::new(weighed), least_weight, result: None, prepared: None }
     }
 
     /// Returns the page as the detector sees it, and the least weight that its terms must have.
@@ -448,10 +450,10 @@ impl<S: RecordSource> Decider<S> {
 
     /// Gives a page its number and its verdict, and stores it.
     fn record_verdict(&mut self, pending: PendingPage, verdict: Verdict) -> Result<Judged, DetectError> {
-        let PendingPage { facts, terms, new_terms, weighed, least_weight, .. } = pending;
+        let PendingPage { facts, terms, new_terms, weighed, least_weight, prepared, .. } = pending;
         let PageFacts { page, group, body_digest, text_digest, rank, .. } = facts;
         let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
-        let is_compared = self.index_page(sequence, &weighed, &verdict);
+        let is_compared = self.index_page(sequence, (&weighed, prepared), &verdict);
         let order = weighed.order.clone();
         let is_revisable = self.is_revisable(&verdict);
         if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_revisable) {
@@ -491,12 +493,10 @@ impl<S: RecordSource> Decider<S> {
             return Ok(Verdict::Unique);
         };
         let needed = QueryPage { group: pending.facts.group, page: &pending.weighed };
-        let matches = search.find_matches(
-            &verdict_query(&self.options, corpus_stats),
-            needed,
-            &self.log,
-            pending.result.take(),
-        )?;
+        let query = verdict_query(&self.options, corpus_stats);
+        let early = pending.result.take().unwrap_or_else(|| SearchResult::new(&query));
+        let (matches, prepared) = search.finish(&query, needed, &self.log, early)?;
+        pending.prepared = prepared;
         Ok(matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found)))
     }
 
@@ -513,12 +513,17 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Adds a decided page to the index, if later ones are compared with it, and to the detector's statistics.
-    fn index_page(&mut self, sequence: Sequence, page: &Arc<Page>, verdict: &Verdict) -> bool {
+    fn index_page(
+        &mut self,
+        sequence: Sequence,
+        (page, prepared): (&Arc<Page>, Option<PreparedText>),
+        verdict: &Verdict,
+    ) -> bool {
         let is_compared = verdict.is_unique() && self.is_comparable(page);
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
         if is_compared {
             let measure = corpus_stats.measure();
-            search.insert(sequence, page, measure);
+            search.insert(sequence, page, measure, prepared);
         }
         corpus_stats.add(sequence, page, verdict, is_compared);
         is_compared

@@ -34,7 +34,7 @@ impl<S: RecordSource> Decider<S> {
             let stored = search.records().get(of)?;
             let still = !self.log.is_withdrawn(of) && query.measure.compare(&page, &stored, query.threshold).is_some();
             let needed = QueryPage { group: entry.group, page: &page };
-            if !still && search.find_matches(&query, needed, &self.log, None)?.is_empty() {
+            if !still && search.find_matches(&query, needed, &self.log)?.is_empty() {
                 outdated_duplicates.insert(sequence);
             }
         }
@@ -100,7 +100,7 @@ impl<S: RecordSource> Decider<S> {
         }
         let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
         let query = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
-        let matches = search.find_matches(&query, QueryPage { group: in_group, page: &page }, &self.log, None)?;
+        let matches = search.find_matches(&query, QueryPage { group: in_group, page: &page }, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 

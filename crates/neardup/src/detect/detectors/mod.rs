@@ -97,8 +97,9 @@ pub trait Measure: Send + Sync {
         PreparedText::default()
     }
 
-    /// Returns the hashes of the runs under which a stored page is filed; `None` if pages are found by their weights.
-    fn filed_under(&self, _page: &Page) -> Option<Vec<u64>> {
+    /// Returns the hashes of the runs under which a stored page is filed, given what [`prepare`](Self::prepare) returned for
+    /// it; `None` if pages are found by their weights.
+    fn filed_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<Vec<u64>> {
         None
     }
 

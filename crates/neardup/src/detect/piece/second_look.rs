@@ -83,7 +83,7 @@ impl<S: RecordSource> Piece<S> {
             let group = learnt.group(suspect.input.group);
             let page = self.as_stored(suspect, learnt);
             let needed = QueryPage { group, page: &page };
-            let matches = self.search.find_matches(&verdict_query(learnt), needed, &self.log, None)?;
+            let matches = self.search.find_matches(&verdict_query(learnt), needed, &self.log)?;
             look.is_matched = !matches.is_empty();
             for digest in [Some(suspect.input.body_digest), suspect.input.text_digest].into_iter().flatten() {
                 by_digest.entry((group, digest)).or_default().push(place);

@@ -1,8 +1,8 @@
 //! How many documents of different subjects say a run of words, in bounded memory.
 //!
 //! Runs that are not common yet are counted by a count-min sketch with conservative update (Estan and Varghese, "New
-//! directions in traffic measurement and accounting"): a run has three counters of four bits in one block of a cache line,
-//! and its count is the least of them. So a count is never too low, and too high where three other runs fall on its
+//! directions in traffic measurement and accounting"): a run has two counters of four bits in one block of a cache line,
+//! and its count is the least of them. So a count is never too low, and too high where two other runs fall on its
 //! counters. A layer takes [`RUNS_A_BLOCK`] runs a block; then one of four times the size is added, and a count is the sum
 //! over all layers. Beyond the memory limit the newest layer forgets what one document alone has said ("lossy counting",
 //! Manku and Motwani). Common runs are few, and stand in a set: whoever compares pages asks for nothing else.
@@ -20,10 +20,10 @@ const COUNTERS: u64 = 128;
 /// Words of 64 bits in a block.
 const WORDS: usize = 8;
 /// Counters of a run.
-const HASHES: usize = 3;
+const HASHES: usize = 2;
 /// The most that a counter counts. A run is common before.
 const MOST: u8 = 15;
-/// Distinct runs for which a block has room. In a full layer `(1 − e^(−72/128))³`, 8 in 100 runs that were never counted look
+/// Distinct runs for which a block has room. In a full layer `(1 − e^(−48/128))²`, 10 in 100 runs that were never counted look
 /// counted once.
 const RUNS_A_BLOCK: usize = 24;
 /// Blocks of the first layer: 128 KiB.

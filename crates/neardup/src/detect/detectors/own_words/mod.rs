@@ -224,14 +224,13 @@ impl Measure for OwnWordsMeasure {
         PreparedText::new(&probe.order.text, self.known_of(probe))
     }
 
-    fn filed_under(&self, page: &Page) -> Option<Vec<u64>> {
+    fn filed_under(&self, page: &Page, prepared: &PreparedText) -> Option<Vec<u64>> {
         if page.order.text.is_empty() {
             return None;
         }
-        let prepared = self.prepare(page);
         let mut keys = smallest(prepared.own_runs(), FILED);
         // A page is filed again only when it has lost a third of its runs.
-        Self::add_named(page, &prepared, prepared.own() * 2 / 3, &mut keys);
+        Self::add_named(page, prepared, prepared.own() * 2 / 3, &mut keys);
         Some(self.keys(page, keys))
     }
 
