@@ -30,7 +30,7 @@ use crate::model::{Score, Sequence, TermId, Threshold};
 
 pub use inverted::InvertedIndex;
 pub use prefix_filter::PrefixFilter;
-pub use run_index::RunIndex;
+pub use run_index::{RunIndex, RunKeys};
 
 /// Selects the index that finds candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

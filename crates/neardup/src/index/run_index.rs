@@ -20,6 +20,24 @@ use crate::model::arrays::{invalid, read_array, write_array};
 /// A page is worth a comparison if one in so many of its filed runs is shared.
 const ONE_IN: usize = 16;
 
+/// Pages that one key of a name leads to, at most: a name that more stored pages of one text bear identifies none.
+const MOST_NAMED: usize = 32;
+
+/// What a page is filed or looked up under.
+#[derive(Clone, Debug, Default)]
+pub struct RunKeys {
+    /// Hashes of its own runs.
+    pub own: Vec<u64>,
+    /// Hashes of any of its runs together with its name.
+    pub named: Vec<u64>,
+}
+
+impl RunKeys {
+    fn all(&self) -> impl Iterator<Item = u64> {
+        self.own.iter().chain(&self.named).copied()
+    }
+}
+
 /// Stored pages by runs.
 #[derive(Debug, Default)]
 pub struct RunIndex {
@@ -55,25 +73,33 @@ impl Entry {
 
 impl RunIndex {
     /// Files a page, which must be the greatest so far.
-    pub fn insert(&mut self, page: Sequence, runs: &[u64]) {
+    pub fn insert(&mut self, page: Sequence, keys: &RunKeys) {
         self.pages.push(FiledPage { page, runs: 0, at_last: 0 });
-        self.add(page, runs);
+        self.add(page, keys);
     }
 
-    /// Files a page again, under more runs.
-    pub fn add(&mut self, page: Sequence, runs: &[u64]) {
-        let mut filed = 0;
-        for run in runs {
-            let entry = Entry::new(*run, page);
-            if self.entries.find(*run, |other| *other == entry).is_none() {
-                self.entries.insert_unique(*run, entry, Entry::run);
-                filed += 1;
-            }
-        }
+    /// Files a page again, under more keys.
+    pub fn add(&mut self, page: Sequence, keys: &RunKeys) {
+        let own = keys.own.iter().map(|run| usize::from(self.file(page, *run, usize::MAX))).sum::<usize>();
+        let named = keys.named.iter().map(|key| usize::from(self.file(page, *key, MOST_NAMED))).sum::<usize>();
+        let filed = u16::try_from(own + named).unwrap_or(u16::MAX);
         if let Some(known) = self.find_page(page).map(|place| &mut self.pages[place]) {
             known.runs += filed;
             known.at_last = known.runs;
         }
+    }
+
+    /// Files a page under a key that leads to fewer than `most` others. Returns whether it was not there yet.
+    fn file(&mut self, page: Sequence, run: u64, most: usize) -> bool {
+        let (entry, mut others) = (Entry::new(run, page), 0);
+        for other in self.entries.iter_hash(run).filter(|other| other.run() == run) {
+            others += 1;
+            if *other == entry || others == most {
+                return false;
+            }
+        }
+        self.entries.insert_unique(run, entry, Entry::run);
+        true
     }
 
     /// Removes runs. Returns the pages that have lost a third of what they were filed under, ascending.
@@ -102,10 +128,10 @@ impl RunIndex {
     }
 
     /// Returns the pages that share enough filed runs, those that share most first, and how many entries were read.
-    pub fn find(&self, runs: &[u64]) -> (Vec<Sequence>, u64) {
+    pub fn find(&self, keys: &RunKeys) -> (Vec<Sequence>, u64) {
         let (mut shared, mut read) = (HashMap::<Sequence, usize>::new(), 0);
-        for run in runs {
-            for entry in self.entries.iter_hash(*run).filter(|entry| entry.run() == *run) {
+        for run in keys.all() {
+            for entry in self.entries.iter_hash(run).filter(|entry| entry.run() == run) {
                 *shared.entry(entry.page).or_default() += 1;
                 read += 1;
             }
@@ -190,26 +216,37 @@ mod tests {
         runs.iter().copied().map(hash).collect()
     }
 
+    fn keys(runs: &[u64]) -> RunKeys {
+        RunKeys { own: hashes(runs), named: Vec::new() }
+    }
+
     #[test]
     fn pages_that_share_most_come_first_and_of_equals_the_earlier() {
         let mut index = RunIndex::default();
         for (page, runs) in (0..).map(Sequence).zip([&[1, 2, 3][..], &[3, 4], &[2, 3], &[9]]) {
-            index.insert(page, &hashes(runs));
+            index.insert(page, &keys(runs));
         }
-        assert_eq!(index.find(&hashes(&[2, 3])).0, [0, 2, 1].map(Sequence));
+        assert_eq!(index.find(&keys(&[2, 3])).0, [0, 2, 1].map(Sequence));
         assert_eq!(index.remove(&hashes(&[3])), [1, 2].map(Sequence), "the first one has two thirds of its runs left");
         assert_eq!(index.remove(&hashes(&[1])), [Sequence(0)]);
-        assert_eq!(index.find(&hashes(&[2, 3])).0, [0, 2].map(Sequence));
-        index.add(Sequence(1), &hashes(&[2, 4]));
-        assert_eq!(index.find(&hashes(&[2, 4])), ([1, 0, 2].map(Sequence).to_vec(), 4));
+        assert_eq!(index.find(&keys(&[2, 3])).0, [0, 2].map(Sequence));
+        index.add(Sequence(1), &keys(&[2, 4]));
+        assert_eq!(index.find(&keys(&[2, 4])), ([1, 0, 2].map(Sequence).to_vec(), 4));
     }
 
     #[test]
     fn few_of_very_many_filed_runs_are_too_little() {
         let mut index = RunIndex::default();
-        index.insert(Sequence(0), &hashes(&(0..64).collect::<Vec<_>>()));
-        assert!(index.find(&hashes(&[5, 6, 7])).0.is_empty());
-        assert_eq!(index.find(&hashes(&[5, 6, 7, 8])).0, [Sequence(0)]);
+        index.insert(Sequence(0), &keys(&(0..64).collect::<Vec<_>>()));
+        assert!(index.find(&keys(&[5, 6, 7])).0.is_empty());
+        assert_eq!(index.find(&keys(&[5, 6, 7, 8])).0, [Sequence(0)]);
+    }
+
+    #[test]
+    fn a_name_that_many_pages_bear_identifies_no_more_of_them() {
+        let (mut index, key) = (RunIndex::default(), RunKeys { own: Vec::new(), named: hashes(&[5]) });
+        (0..100).for_each(|page| index.insert(Sequence(page), &key));
+        assert_eq!(index.find(&key).0, (0..MOST_NAMED as u32).map(Sequence).collect::<Vec<_>>());
     }
 
     proptest! {
@@ -221,7 +258,7 @@ mod tests {
         ) {
             let (mut index, mut sets) = (RunIndex::default(), BTreeMap::new());
             for (page, runs) in (0..).map(|page| Sequence(page * 3)).zip(pages) {
-                index.insert(page, &hashes(&runs.iter().copied().collect::<Vec<_>>()));
+                index.insert(page, &keys(&runs.iter().copied().collect::<Vec<_>>()));
                 sets.insert(page, runs);
             }
             let filed = sets.clone();
@@ -232,7 +269,7 @@ mod tests {
                 sets.iter().filter(|(_, runs)| !runs.is_disjoint(&probe)).map(|(page, _)| *page).collect();
             let mut bytes = Vec::new();
             index.save(&mut bytes).unwrap();
-            let probe = hashes(&probe.into_iter().collect::<Vec<_>>());
+            let probe = keys(&probe.into_iter().collect::<Vec<_>>());
             let found = index.find(&probe);
             prop_assert_eq!(&found.0.iter().copied().collect::<BTreeSet<_>>(), &expected);
             let loaded = RunIndex::load(&mut &bytes[..]).unwrap();

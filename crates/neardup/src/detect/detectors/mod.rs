@@ -38,6 +38,7 @@ pub use own_words::{OwnWords, OwnWordsMeasure, PreparedText};
 
 use super::page_match::{Match, Page, Similarity};
 use super::{Options, SecondCheck};
+use crate::index::RunKeys;
 use crate::model::{Detector, PageInput, Score, Sequence, TermId, Threshold, Verdict};
 use crate::similarity::Record;
 
@@ -99,12 +100,12 @@ pub trait Measure: Send + Sync {
 
     /// Returns the hashes of the runs under which a stored page is filed, given what [`prepare`](Self::prepare) returned for
     /// it; `None` if pages are found by their weights.
-    fn filed_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<Vec<u64>> {
+    fn filed_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<RunKeys> {
         None
     }
 
     /// Returns the hashes of the runs under which pages like this one are looked up; `None` if they are found by their weights.
-    fn looked_up_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<Vec<u64>> {
+    fn looked_up_under(&self, _page: &Page, _prepared: &PreparedText) -> Option<RunKeys> {
         None
     }
 

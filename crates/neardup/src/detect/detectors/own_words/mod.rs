@@ -48,6 +48,7 @@ use super::Measure;
 use super::mwo::Mwo;
 use crate::detect::Options;
 use crate::detect::page_match::{Page, Similarity};
+use crate::index::RunKeys;
 use crate::model::arrays::{read_array, write_array};
 use crate::model::{DecidedBy, Difference, Score, Sequence, Threshold, Verdict};
 use crate::similarity::Record;
@@ -179,14 +180,17 @@ impl OwnWordsMeasure {
         (!text.is_empty() || !other.is_empty()).then(|| prepared.compare(text, other, self.known_of(probe)))
     }
 
-    /// Adds the runs by which a page is found that is the same only if the names are: `own` words are its own.
-    fn add_named(page: &Page, prepared: &PreparedText, own: usize, keys: &mut Vec<u64>) {
+    /// Returns the keys of a page: at most `most` of its own runs; and if it may be that only its name tells it from others,
+    /// as with `own` words of its own, some of all its runs together with the name.
+    fn run_keys(&self, page: &Page, prepared: &PreparedText, most: usize, own: usize) -> RunKeys {
         // Nothing own in common, and at most 16 % of all words differ.
-        if own * 100 > prepared.len() * 16 + (NOTHING_OWN + FEW) * 100 {
-            return;
-        }
+        let is_named = own * 100 <= prepared.len() * 16 + (NOTHING_OWN + FEW) * 100;
         let name = page.order.text.name_hash();
-        keys.extend(smallest(prepared.runs().iter().copied(), FILED).into_iter().map(|run| run ^ name));
+        let named = if is_named { smallest(prepared.runs().iter().copied(), FILED) } else { Vec::new() };
+        RunKeys {
+            own: self.keys(page, smallest(prepared.own_runs(), most)),
+            named: self.keys(page, named.into_iter().map(|run| run ^ name).collect()),
+        }
     }
 }
 
@@ -224,23 +228,14 @@ impl Measure for OwnWordsMeasure {
         PreparedText::new(&probe.order.text, self.known_of(probe))
     }
 
-    fn filed_under(&self, page: &Page, prepared: &PreparedText) -> Option<Vec<u64>> {
-        if page.order.text.is_empty() {
-            return None;
-        }
-        let mut keys = smallest(prepared.own_runs(), FILED);
+    fn filed_under(&self, page: &Page, prepared: &PreparedText) -> Option<RunKeys> {
         // A page is filed again only when it has lost a third of its runs.
-        Self::add_named(page, prepared, prepared.own() * 2 / 3, &mut keys);
-        Some(self.keys(page, keys))
+        let own = prepared.own() * 2 / 3;
+        (!page.order.text.is_empty()).then(|| self.run_keys(page, prepared, FILED, own))
     }
 
-    fn looked_up_under(&self, page: &Page, prepared: &PreparedText) -> Option<Vec<u64>> {
-        if page.order.text.is_empty() {
-            return None;
-        }
-        let mut keys = smallest(prepared.own_runs(), LOOKED_UP);
-        Self::add_named(page, prepared, prepared.own(), &mut keys);
-        Some(self.keys(page, keys))
+    fn looked_up_under(&self, page: &Page, prepared: &PreparedText) -> Option<RunKeys> {
+        (!page.order.text.is_empty()).then(|| self.run_keys(page, prepared, LOOKED_UP, prepared.own()))
     }
 
     fn newly_common(&self) -> &[u64] {
