@@ -12,9 +12,10 @@ use std::io::{self, Read, Write};
 
 use hashbrown::HashSet;
 
-use super::COMMON;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 
+/// Documents of different subjects that make a run common.
+const COMMON: u8 = 5;
 /// Counters of a block: 4 bits each, 64 bytes together.
 const COUNTERS: u64 = 128;
 /// Words of 64 bits in a block.

@@ -4,7 +4,7 @@
 //! A bag of weighted words takes siblings of one template for the same page. So a page is a near-duplicate of a stored one
 //! if, besides, **it says for itself what the stored page says for itself**:
 //!
-//! 1. A run of [`RUN`] words is *common* once [`COMMON`] documents of different subjects have it, wherever they come
+//! 1. A run of [`RUN`] words is *common* once [`common_runs::COMMON`] documents of different subjects have it, wherever they come
 //!    from. A word is a page's *own* unless it stands in a common run. So a menu, a licence, an instruction or a form is
 //!    nobody's own after a few documents.
 //! 2. At most a quarter of the page's own words may be missing from the stored page, and at most two fifths the other way
@@ -53,8 +53,6 @@ use crate::model::arrays::{read_array, write_array};
 use crate::model::{DecidedBy, Difference, Score, Sequence, Threshold, Verdict};
 use crate::similarity::Record;
 
-/// Documents of different subjects that make a run common.
-const COMMON: u8 = 5;
 /// So few words never matter.
 const FEW: usize = 3;
 /// With fewer own words in common, names decide.
