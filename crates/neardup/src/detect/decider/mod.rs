@@ -453,7 +453,7 @@ impl<S: RecordSource> Decider<S> {
         let PendingPage { facts, terms, new_terms, weighed, least_weight, prepared, .. } = pending;
         let PageFacts { page, group, body_digest, text_digest, rank, .. } = facts;
         let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
-        let is_compared = self.index_page(sequence, (&weighed, prepared), &verdict);
+        let is_compared = self.index_page(sequence, &weighed, prepared, &verdict);
         let order = weighed.order.clone();
         let is_revisable = self.is_revisable(&verdict);
         if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_revisable) {
@@ -516,7 +516,8 @@ impl<S: RecordSource> Decider<S> {
     fn index_page(
         &mut self,
         sequence: Sequence,
-        (page, prepared): (&Arc<Page>, Option<PreparedText>),
+        page: &Arc<Page>,
+        prepared: Option<PreparedText>,
         verdict: &Verdict,
     ) -> bool {
         let is_compared = verdict.is_unique() && self.is_comparable(page);

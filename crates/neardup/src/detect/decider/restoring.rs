@@ -38,7 +38,7 @@ impl<S: RecordSource> Decider<S> {
         let record = Record::from_counts(row.terms, &self.options.weights).without_lighter(row.least_weight);
         let weighed = Arc::new(Page { group, record, order: row.order.clone() });
         self.update_if_due()?;
-        self.index_page(page, (&weighed, None), &verdict);
+        self.index_page(page, &weighed, None, &verdict);
         if let Some(earlier) = row.renews {
             self.log.renew(self.numbering.inside(earlier), row.rank);
         }
@@ -76,7 +76,7 @@ impl<S: RecordSource> Decider<S> {
         let group = logged.group;
         let weighed = Arc::new(logged.weighed(&self.options.weights));
         self.update_if_due()?;
-        self.index_page(number, (&weighed, None), &Verdict::Unique);
+        self.index_page(number, &weighed, None, &Verdict::Unique);
         // It stays where it is: nothing outranks it.
         let (group, verdict, rank) = (self.group(group), Verdict::Unique, u8::MAX);
         self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
