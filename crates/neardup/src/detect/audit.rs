@@ -62,7 +62,10 @@ impl<'a> Audit<'a> {
         let (compared, same_body, same_text) = (Vec::new(), Vec::new(), Vec::new());
         let (within, withdrawals, own) = (options.within, Withdrawals::default(), pages.clone());
         let mut audit = Self { options, pages: own, verdicts, weights, compared, withdrawals, same_body, same_text };
-        let (mut first_body, mut first_text) = (HashMap::new(), HashMap::new());
+        // Pages that differ in body and not in text, or the other way round, repeat different pages: if the first one's
+        // is withdrawn, another one's may still be stored.
+        let mut of_body = HashMap::<_, Vec<Sequence>>::new();
+        let mut of_text = HashMap::<_, Vec<Sequence>>::new();
         for (number, page) in (0..).map(Sequence).zip(&pages) {
             let digests = |page: &JudgedPage| {
                 let group = group_of(within, page);
@@ -73,25 +76,22 @@ impl<'a> Audit<'a> {
             if let Some(earlier) = page.renews {
                 for page in [earlier].into_iter().chain(displaced) {
                     let (body, text) = digests(&pages[page.index()]);
-                    first_body.remove(&body);
-                    text.map(|text| first_text.remove(&text));
+                    of_body.remove(&body);
+                    text.map(|text| of_text.remove(&text));
                 }
             }
             let (body, text) = digests(page);
-            let is_stored = |first: &Sequence| {
-                let of = verdicts[first.index()].duplicate_of().unwrap_or(*first);
+            let is_stored = |page: &Sequence| {
+                let of = verdicts[page.index()].duplicate_of().unwrap_or(*page);
                 !audit.withdrawals.is_withdrawn(of, number)
             };
-            let known_body = first_body.get(&body).copied().filter(is_stored);
-            let known_text = text.and_then(|text| first_text.get(&text).copied()).filter(is_stored);
-            audit.same_body.push(known_body);
-            audit.same_text.push(known_text);
-            if known_body.is_none() {
-                first_body.insert(body, number);
-            }
-            if let Some(text) = text.filter(|_| known_text.is_none()) {
-                first_text.insert(text, number);
-            }
+            let first_stored = |pages: &mut Vec<Sequence>| {
+                let first = pages.iter().copied().find(is_stored);
+                pages.push(number);
+                first
+            };
+            audit.same_body.push(first_stored(of_body.entry(body).or_default()));
+            audit.same_text.push(text.and_then(|text| first_stored(of_text.entry(text).or_default())));
             if verdicts[number.index()].is_unique() && audit.is_long_enough(number) {
                 audit.compared.push(number);
             }
