@@ -47,7 +47,7 @@ def test_text_is_decoded_already_and_bytes_are_not() -> None:
 
 
 def test_other_types() -> None:
-    assert ndcrawl.extract("one\r\ntwo <b>", content_type="text/plain").text == "one\ntwo <b>"
+    assert ndcrawl.extract("one\r\ntwo <b>", content_type="text/plain").text == "one\r\ntwo <b>"
     assert ndcrawl.extract(b"\x89PNG\r\n\x1a\n\x00\x00", content_type="image/png").text == ""
     assert ndcrawl.extract(b"\x89PNG\r\n\x1a\n\x00\x00", content_type="image/png").markdown == ""
     assert ndcrawl.extract("").text == ""
