@@ -12,7 +12,7 @@
 //! | `rows` | documents of tables and of JSON |
 //! | `archives` | archives of other programs, damaged ones, several captures of a URL |
 //! | `against` | comparing with pages of earlier crawls |
-//! | `browser` | pages rendered by scripts (feature `browser`) |
+//! | `browser` | pages rendered by scripts |
 //! | `cluster` | several processes on real database servers, which are killed (feature `cluster`) |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | exports, read back, also by common tools |
@@ -64,7 +64,6 @@ mod against;
 mod architecture;
 mod archives;
 mod better_place;
-#[cfg(feature = "browser")]
 mod browser;
 #[cfg(feature = "cluster")]
 mod cluster;
