@@ -52,7 +52,7 @@ def words(text: str) -> set[str]:
 def by_ndcrawl(texts: list[str], threshold: float = THRESHOLD) -> list[int]:
     import ndcrawl
 
-    documents = ndcrawl.Deduplicator(threshold, threads=1)
+    documents = ndcrawl.Deduplicator(threshold, own_words=False, threads=1)
     verdicts = []
     for begin in range(0, len(texts), BATCH):
         verdicts += documents.insert_many(texts[begin : begin + BATCH])

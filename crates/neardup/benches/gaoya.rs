@@ -82,7 +82,8 @@ struct Run {
 type Terms = Vec<(u32, u32)>;
 
 fn neardup(texts: &[String]) -> Run {
-    let mut documents: Deduplicator<usize> = Deduplicator::builder().threshold(THRESHOLD).build().expect("settings");
+    let mut documents: Deduplicator<usize> =
+        Deduplicator::builder().own_words(false).threshold(THRESHOLD).build().expect("settings");
     let start = Instant::now();
     let said = texts.iter().enumerate().map(|(key, text)| match documents.insert(key, text).expect("an insertion") {
         Verdict::Unique => None,

@@ -1,19 +1,19 @@
-//! Exact, incremental near-duplicate detection, with an explanation for every verdict.
+//! Incremental near-duplicate detection, with an explanation for every verdict.
 //!
 //! Documents arrive one after the other. Each gets a verdict at once: unique, or the kept document it repeats, with
-//! the score. No similar document is missed: verdicts are those of a comparison with every kept document, and an
-//! inverted index makes that quick. There is no I/O, no thread that stays, no clock and no random choice.
+//! the score and the words by which they differ. Verdicts are meant to be those of a comparison with every kept
+//! document; an index makes that quick, and what it can miss has a proven bound. There is no I/O, no thread that stays, no clock and no random choice.
 //!
 //! ```
 //! use neardup::{Deduplicator, Verdict};
 //!
 //! # fn main() -> Result<(), neardup::Error> {
-//! let mut documents = Deduplicator::builder().threshold(0.8).min_terms(5).build()?;
+//! let mut documents = Deduplicator::builder().min_terms(5).build()?;
 //! documents.insert("sun", "The sun rose over the hills, and birds began to sing in every old tree.")?;
 //! match documents.insert("dawn", "The sun rose over the hills, and birds began to call in every old tree.")? {
 //!     Verdict::Unique => unreachable!(),
 //!     Verdict::ExactDuplicate { of } => println!("the text of {of}"),
-//!     Verdict::NearDuplicate { of, score } => println!("repeats {of}, {score:.3}"),
+//!     Verdict::NearDuplicate { of, score, .. } => println!("repeats {of}, {score:.3}"),
 //!     _ => {}
 //! }
 //! let explanation = documents.explain(&"sun", &"dawn")?;
@@ -51,6 +51,6 @@ pub mod similarity;
 pub mod text;
 
 pub use deduplicator::{
-    Builder, Counted, Counter, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict,
+    Builder, Counted, Counter, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict, WordDifference,
 };
 pub use model::Score;

@@ -17,17 +17,25 @@ use crate::errors::{exception, exception_at, file_exception};
 use crate::key::Key;
 use crate::verdict::{Explanation, Match, TermShare, Verdict};
 
-/// An exact, incremental index of documents.
+/// An incremental index of documents.
+///
+/// A text is a near-duplicate of a kept one if it says for itself what that one says for itself, as in a crawl, and the
+/// similarity of their weights reaches the threshold. What several different documents say (a licence, a form, the frame
+/// of a page) is nobody's own; it is learned from the documents that are taken in.
 ///
 /// The similarity is minimum weight overlapping: the sum, over all terms, of the smaller of the two documents' shares.
-/// It is a number from 0 to 1. Verdicts are those of a comparison with every kept document: nothing is sampled.
+/// It is a number from 0 to 1. With ``own_words=False`` it decides alone, and verdicts are those of a comparison with
+/// every kept document. Weighted terms have no words in order: their weights decide alone, from 0.8 on, or from the
+/// threshold if that is higher.
 ///
-/// Threads share it. They count terms and search side by side, and Python's lock is released meanwhile; decisions wait
-/// for each other. Verdicts are those of the order in which the documents are taken in, that of `keys`. A batch is
+/// Threads share it. They count terms side by side, and Python's lock is released meanwhile; decisions wait for each
+/// other. Verdicts are those of the order in which the documents are taken in, that of `keys`. A batch is
 /// taken in without others between.
 ///
 /// Args:
-///     threshold: The similarity from which a document is a near-duplicate, from 0 to 1, rounded to millionths.
+///     threshold: The similarity of weights that a near-duplicate needs, from 0 to 1, rounded to millionths. ``None``
+///         for 0.3, since own words decide, and for 0.8 without them.
+///     own_words: Whether texts are also compared by what each says for itself.
 ///     min_terms: Distinct terms that a document needs to be compared by similarity. Shorter ones are exact
 ///         duplicates or unique: short texts resemble each other by chance.
 ///     language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
@@ -53,17 +61,19 @@ const MOST_AHEAD: usize = 1_000;
 impl Deduplicator {
     #[new]
     #[pyo3(
-        signature = (threshold=0.8, *, min_terms=20, language=Some("en"), memory_budget=None, threads=None),
-        text_signature = "(threshold=0.8, *, min_terms=20, language='en', memory_budget=None, threads=None)"
+        signature = (threshold=None, *, own_words=true, min_terms=20, language=Some("en"), memory_budget=None, threads=None),
+        text_signature = "(threshold=None, *, own_words=True, min_terms=20, language='en', memory_budget=None, threads=None)"
     )]
     fn new(
-        threshold: f64,
+        threshold: Option<f64>,
+        own_words: bool,
         min_terms: usize,
         language: Option<&str>,
         memory_budget: Option<usize>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let builder = neardup::Deduplicator::builder().threshold(threshold).min_terms(min_terms).language(language);
+        let builder = neardup::Deduplicator::builder().own_words(own_words).min_terms(min_terms).language(language);
+        let builder = threshold.into_iter().fold(builder, neardup::Builder::threshold);
         let builder = memory_budget.into_iter().fold(builder, neardup::Builder::memory_budget);
         Self::with(builder.build().map_err(exception)?, threads)
     }
@@ -195,7 +205,7 @@ impl Deduplicator {
         })
     }
 
-    /// The similarity from which a document is a near-duplicate.
+    /// The similarity of weights that a near-duplicate needs.
     #[getter]
     fn threshold(&self) -> f64 {
         self.read().threshold()

@@ -1,13 +1,13 @@
 //! What the detector says of documents, as objects of Python.
 
-use neardup::Score;
+use neardup::{Score, WordDifference};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::key::Key;
 
-const NO_VERDICT: &str = "no verdict: give 'unique'; or 'near-duplicate', a key and a score from 0 to 1; or \
-    'exact-duplicate' and a key";
+const NO_VERDICT: &str = "no verdict: give 'unique'; or 'near-duplicate', a key, a score from 0 to 1, and both numbers \
+    of words or none; or 'exact-duplicate' and a key";
 
 /// The decision about one document.
 #[pyclass(frozen, eq, module = "ndcrawl")]
@@ -53,12 +53,25 @@ pub(crate) struct TermShare {
 #[pymethods]
 impl Verdict {
     #[new]
-    #[pyo3(signature = (kind, of=None, score=None))]
-    fn new(kind: &str, of: Option<Key>, score: Option<f64>) -> PyResult<Self> {
+    #[pyo3(signature = (kind, of=None, score=None, adds_words=None, lacks_words=None))]
+    fn new(
+        kind: &str,
+        of: Option<Key>,
+        score: Option<f64>,
+        adds_words: Option<u32>,
+        lacks_words: Option<u32>,
+    ) -> PyResult<Self> {
+        let difference = match (adds_words, lacks_words) {
+            (Some(adds_words), Some(lacks_words)) => Some(WordDifference { adds_words, lacks_words }),
+            (None, None) => None,
+            _ => return Err(PyValueError::new_err(NO_VERDICT)),
+        };
         let millionths = score.map(|score| (score * 1e6).round()).filter(|score| (0.0..=1e6).contains(score));
         match (kind, of, millionths.map(|score| Score(score as u32))) {
             ("unique", None, None) => Ok(Self(neardup::Verdict::Unique)),
-            ("near-duplicate", Some(of), Some(score)) => Ok(Self(neardup::Verdict::NearDuplicate { of, score })),
+            ("near-duplicate", Some(of), Some(score)) => {
+                Ok(Self(neardup::Verdict::NearDuplicate { of, score, difference }))
+            }
             ("exact-duplicate", Some(of), _) => Ok(Self(neardup::Verdict::ExactDuplicate { of })),
             _ => Err(PyValueError::new_err(NO_VERDICT)),
         }
@@ -90,6 +103,18 @@ impl Verdict {
         }
     }
 
+    /// Words that the document says for itself and the kept one does not; ``None`` unless own words were compared.
+    #[getter]
+    fn adds_words(&self) -> Option<u32> {
+        self.difference().map(|difference| difference.adds_words)
+    }
+
+    /// Words that the kept document says for itself and this one does not; ``None`` unless own words were compared.
+    #[getter]
+    fn lacks_words(&self) -> Option<u32> {
+        self.difference().map(|difference| difference.lacks_words)
+    }
+
     /// Whether the document is kept.
     #[getter]
     fn is_unique(&self) -> bool {
@@ -99,11 +124,23 @@ impl Verdict {
     fn __repr__(&self) -> String {
         let of = self.of().map_or(String::new(), |of| format!(", of={of:?}"));
         let score = self.score().map_or(String::new(), |score| format!(", score={score:?}"));
-        format!("Verdict('{}'{of}{score})", self.kind())
+        let words = self.difference().map_or(String::new(), |difference| {
+            format!(", adds_words={}, lacks_words={}", difference.adds_words, difference.lacks_words)
+        });
+        format!("Verdict('{}'{of}{score}{words})", self.kind())
     }
 
-    fn __getnewargs__(&self) -> (&'static str, Option<&Key>, Option<f64>) {
-        (self.kind(), self.of(), self.score())
+    fn __getnewargs__(&self) -> (&'static str, Option<&Key>, Option<f64>, Option<u32>, Option<u32>) {
+        (self.kind(), self.of(), self.score(), self.adds_words(), self.lacks_words())
+    }
+}
+
+impl Verdict {
+    fn difference(&self) -> Option<WordDifference> {
+        match &self.0 {
+            neardup::Verdict::NearDuplicate { difference, .. } => *difference,
+            _ => None,
+        }
     }
 }
 

@@ -66,8 +66,22 @@ def test_matches_and_explanations() -> None:
     assert {term.term for term in explanation.terms if not term.shared} == {"sing", "call"}
 
 
+def test_forms_that_are_filled_in_otherwise_are_other_documents() -> None:
+    form = " ".join(f"form{number}" for number in range(300))
+    forms = [f"{form} " + " ".join(f"own{number}x{word}" for word in range(60)) for number in range(40)]
+    documents, weights = ndcrawl.Deduplicator(), ndcrawl.Deduplicator(own_words=False)
+    assert (documents.threshold, weights.threshold) == (0.3, 0.8)
+    assert all(verdict.is_unique for verdict in documents.insert_many(forms)[10:])
+    assert sum(verdict.is_unique for verdict in weights.insert_many(forms)) == 1
+    edited = documents.insert(forms[39] + " a few more words")
+    assert (edited.kind, edited.of, edited.lacks_words) == ("near-duplicate", 39, 0)
+    assert edited.adds_words is not None and 1 <= edited.adds_words <= 4
+    assert repr(edited).endswith(f"adds_words={edited.adds_words}, lacks_words=0)")
+    assert documents.verdict(0).adds_words is None
+
+
 def test_weighted_terms_are_a_dict_or_pairs() -> None:
-    documents = ndcrawl.Deduplicator(0.5, min_terms=1)
+    documents = ndcrawl.Deduplicator(0.5, own_words=False, min_terms=1)
     documents.insert({"a": 3, "b": 1.0}, "first")
     assert documents.insert([("b", 1), ("a", 3)], "second") == ndcrawl.Verdict("exact-duplicate", "first")
     assert documents.insert((("a", 6.0),), "third") == ndcrawl.Verdict("near-duplicate", "first", 0.75)
@@ -99,6 +113,7 @@ def test_values_survive_pickling() -> None:
     for value in [
         ndcrawl.Verdict("unique"),
         ndcrawl.Verdict("near-duplicate", 3, 0.912345),
+        ndcrawl.Verdict("near-duplicate", 3, 0.912345, adds_words=3, lacks_words=0),
         ndcrawl.Verdict("exact-duplicate", "a"),
         ndcrawl.Match("a", 0.5),
     ]:
@@ -143,7 +158,7 @@ def test_errors_say_what_is_wrong_and_take_nothing_in(tmp_path) -> None:
 
 def test_threads_share_a_deduplicator() -> None:
     given = texts(2000)
-    documents = ndcrawl.Deduplicator(threads=1)
+    documents = ndcrawl.Deduplicator(own_words=False, threads=1)
     failed: list[BaseException] = []
 
     def work(first: int) -> None:
@@ -172,10 +187,11 @@ def test_threads_share_a_deduplicator() -> None:
     assert len(documents) == 2000
 
 
+@pytest.mark.parametrize("own_words", [True, False])
 @pytest.mark.parametrize("size", [1, 40, 1500])
-def test_threads_decide_as_one_does_in_their_order(size: int) -> None:
+def test_threads_decide_as_one_does_in_their_order(size: int, own_words: bool) -> None:
     given = texts(3000)
-    documents = ndcrawl.Deduplicator(0.6, threads=1)
+    documents = ndcrawl.Deduplicator(0.6, own_words=own_words, threads=1)
     batches = [range(begin, min(begin + size, len(given))) for begin in range(0, len(given), size)]
     waiting, failed, told = iter(batches), [], {}
 
@@ -199,7 +215,7 @@ def test_threads_decide_as_one_does_in_their_order(size: int) -> None:
     assert sorted(order) == list(range(len(given)))
     starts = [order.index(batch[0]) for batch in batches]
     assert all(order[start : start + len(batch)] == list(batch) for start, batch in zip(starts, batches))
-    alone = ndcrawl.Deduplicator(0.6, threads=1)
+    alone = ndcrawl.Deduplicator(0.6, own_words=own_words, threads=1)
     assert alone.insert_many([given[number] for number in order], order) == [told[number] for number in order]
     assert all(documents.verdict(number) == verdict for number, verdict in told.items())
     assert documents.matches_many(given[:200]) == alone.matches_many(given[:200])

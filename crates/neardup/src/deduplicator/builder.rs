@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Counter, WEIGHTS};
 use super::{Deduplicator, Error};
-use crate::detect::{Mode, Options};
-use crate::model::Threshold;
+use crate::detect::{Mode, Options, SecondCheck};
+use crate::model::{Detector, Threshold};
 
 /// Settings of a [`Deduplicator`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use]
 pub struct Builder {
-    pub(super) threshold: f64,
+    threshold: Option<f64>,
+    own_words: bool,
     min_terms: u64,
     language: Option<String>,
     memory_budget: Option<u64>,
@@ -19,15 +20,32 @@ pub struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { threshold: 0.8, min_terms: 20, language: Some("en".to_owned()), memory_budget: None }
+        Self { threshold: None, own_words: true, min_terms: 20, language: Some("en".to_owned()), memory_budget: None }
     }
 }
 
 impl Builder {
-    /// Sets the similarity from which a document is a near-duplicate: in [0, 1], rounded to millionths. Default: 0.8.
+    /// Sets the similarity of weights that a near-duplicate needs: in [0, 1], rounded to millionths. Default: 0.3, since
+    /// own words decide; 0.8 without them.
     pub fn threshold(mut self, threshold: f64) -> Self {
-        self.threshold = threshold;
+        self.threshold = Some(threshold);
         self
+    }
+
+    /// Sets whether texts are also compared by what each says for itself, as in a crawl. Default: they are.
+    ///
+    /// A near-duplicate then says for itself what the kept document says for itself: see
+    /// [`OwnWords`](crate::detect::OwnWords). Without, the weights of terms alone decide, so that two forms that are
+    /// filled in differently are one document, and an article in two frames may be two.
+    pub fn own_words(mut self, compared: bool) -> Self {
+        self.own_words = compared;
+        self
+    }
+
+    /// Returns the threshold in force.
+    pub(super) fn threshold_in_force(&self) -> f64 {
+        let default = || Options::default_threshold(Detector::Mwo, self.own_words);
+        self.threshold.unwrap_or_else(|| f64::from(default().millionths()) / f64::from(Threshold::ONE))
     }
 
     /// Sets how many distinct terms a document needs to be compared by similarity. Default: 20.
@@ -58,7 +76,8 @@ impl Builder {
     /// [`Error::Threshold`] and [`Error::Language`].
     pub fn build<K: Clone + Eq + Hash>(self) -> Result<Deduplicator<K>, Error> {
         let options = Options {
-            threshold: threshold(self.threshold)?,
+            threshold: threshold(self.threshold_in_force())?,
+            second: if self.own_words { SecondCheck::OwnWords } else { SecondCheck::None },
             min_terms: usize::try_from(self.min_terms).unwrap_or(usize::MAX),
             mode: Mode::Best,
             weights: WEIGHTS,
@@ -68,7 +87,7 @@ impl Builder {
         if let Some(language) = self.language.as_ref().filter(|language| !has_rules(language)) {
             return Err(Error::Language(language.clone()));
         }
-        let counter = Counter::new(self.language.clone());
+        let counter = Counter::new(self.language.clone(), self.own_words);
         let budget = self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok());
         Ok(Deduplicator::with_parts(self, options, counter, budget))
     }

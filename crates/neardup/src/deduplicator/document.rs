@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::Error;
 use super::shared_vocabulary::SharedVocabulary;
 use crate::detect::{DetectError, EarlySearch};
-use crate::model::{Digest, Field, FieldCounts, FieldWeights, PageTerms, Term, TermId};
-use crate::text::{LanguageRules, NumberedTerms, Tokenizer, TokenizerOptions, WordCache};
+use crate::model::{Digest, Field, FieldCounts, FieldWeights, PageTerms, RunningText, Term, TermId, WantedOrder};
+use crate::text::{LanguageRules, NumberedTerms, TokenizedText, Tokenizer, TokenizerOptions, WordCache};
 
 /// Weights that make [`Field::Body`] count in ones and [`Field::Url`] in hundredths.
 ///
@@ -30,9 +30,11 @@ const MOST_WEIGHT: f64 = 40_000_000.0;
 #[non_exhaustive]
 pub enum Document<'a> {
     /// A text. Its words are folded to lower case and stemmed, stop words are dropped, and each occurrence weighs 1.
+    /// What it says for itself is compared, too, unless [`Builder::own_words`](super::Builder::own_words) is off.
     Text(&'a str),
     /// Terms and their weights, each from 0 to 40 million, rounded to hundredths. Only shares of the total count.
-    /// The weights of a term that stands twice are added. Terms are compared byte by byte.
+    /// The weights of a term that stands twice are added. Terms are compared byte by byte. Weights alone decide: where
+    /// own words are compared, from 0.8 on, or from the threshold if that is higher; and never against a text.
     Terms(&'a [(&'a str, f64)]),
 }
 
@@ -62,6 +64,8 @@ pub struct Counted {
     pub(super) known: Vec<(TermId, Weight)>,
     /// Those that it had not.
     pub(super) unknown: Vec<(Term, Weight)>,
+    /// Its words in order, if they are compared.
+    pub(super) text: RunningText,
     /// What gave the numbers.
     pub(super) vocabulary: SharedVocabulary,
     pub(super) early: Option<EarlySearch>,
@@ -137,18 +141,20 @@ impl Counted {
 pub struct Counter {
     tokenizer: Tokenizer,
     language: Option<String>,
+    own_words: bool,
     pub(super) vocabulary: SharedVocabulary,
 }
 
 impl Counter {
-    /// Creates a counter for texts of this language; `None` keeps words as they are.
-    pub(super) fn new(language: Option<String>) -> Self {
+    /// Creates a counter for texts of this language; `None` keeps words as they are. `own_words`: the order of words
+    /// counts, too.
+    pub(super) fn new(language: Option<String>, own_words: bool) -> Self {
         let has_rules = language.is_some();
         let rules = LanguageRules::OfLanguage;
         let (stop_words, word_cache) = (has_rules, WordCache::Room(WORDS));
         let options =
             TokenizerOptions { rules, stem: has_rules, stop_words, word_cache, ..TokenizerOptions::default() };
-        Self { tokenizer: Tokenizer::new(options), language, vocabulary: SharedVocabulary::default() }
+        Self { tokenizer: Tokenizer::new(options), language, own_words, vocabulary: SharedVocabulary::default() }
     }
 
     /// Counts the terms of a document. Cost: linear.
@@ -157,6 +163,7 @@ impl Counter {
     /// [`Error::Weight`].
     pub fn count<'a>(&self, document: impl Into<Document<'a>>) -> Result<Counted, Error> {
         match document.into() {
+            Document::Text(text) if self.own_words => Ok(self.count_words(text)),
             Document::Text(text) => Ok(self.count_text(text)),
             Document::Terms(terms) => self.count_weights(terms),
         }
@@ -174,7 +181,19 @@ impl Counter {
         known.sort_unstable_by_key(|(id, _)| *id);
         let unknown = unknown.into_iter().map(|(term, count)| (term, weight(count))).collect();
         let digest = digest.unwrap_or_else(|| Digest::of(b""));
-        Counted { digest, known, unknown, vocabulary: self.vocabulary.clone(), early: None }
+        let (text, vocabulary) = (RunningText::default(), self.vocabulary.clone());
+        Counted { digest, known, unknown, text, vocabulary, early: None }
+    }
+
+    /// As [`count_text`](Self::count_text), with the words in order.
+    fn count_words(&self, text: &str) -> Counted {
+        let wanted = WantedOrder { text: true, ..WantedOrder::default() };
+        let TokenizedText { terms, order, digest } = self.tokenizer.tokenize(text, self.language.as_deref(), wanted);
+        let weighed = terms.into_iter().map(|term| {
+            let weight = Weight { whole: term.counts.0[Field::Body as usize], hundredths: 0 };
+            (term.term, weight)
+        });
+        self.counted(weighed, order.text, digest.unwrap_or_else(|| Digest::of(b"")))
     }
 
     fn count_weights(&self, weighted: &[(&str, f64)]) -> Result<Counted, Error> {
@@ -192,19 +211,23 @@ impl Counter {
             bytes.extend(term.as_bytes());
             bytes.extend(weight.to_le_bytes());
         }
+        let weighed =
+            hundredths.into_iter().map(|(term, hundredths)| (Term::from(term), Weight::of_hundredths(hundredths)));
+        Ok(self.counted(weighed, RunningText::default(), Digest::of(&bytes)))
+    }
+
+    fn counted(&self, terms: impl Iterator<Item = (Term, Weight)>, text: RunningText, digest: Digest) -> Counted {
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         let vocabulary = self.vocabulary.read();
-        for (term, hundredths) in hundredths {
-            let weight = Weight::of_hundredths(hundredths);
-            match vocabulary.get(term) {
+        for (term, weight) in terms {
+            match vocabulary.get(&term) {
                 Some(id) => known.push((id, weight)),
-                None => unknown.push((term.into(), weight)),
+                None => unknown.push((term, weight)),
             }
         }
         drop(vocabulary);
         known.sort_unstable_by_key(|(id, _)| *id);
-        let digest = Digest::of(&bytes);
-        Ok(Counted { digest, known, unknown, vocabulary: self.vocabulary.clone(), early: None })
+        Counted { digest, known, unknown, text, vocabulary: self.vocabulary.clone(), early: None }
     }
 
     /// Counts the terms of several documents on at most `threads` threads, in order.

@@ -5,17 +5,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde::{Deserialize, Serialize};
 
 use crate::detect::{LoggedPage, NoLog, RecordSource};
-use crate::model::{Digest, PageTerms, Sequence, Verdict};
+use crate::model::{Digest, PageTerms, RunningText, Sequence, TermOrder, Verdict};
 
 /// A document in the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct LogEntry {
     pub digest: Digest,
     pub terms: PageTerms,
+    pub text: RunningText,
     pub verdict: Verdict,
 }
 
-/// All documents in the order of insertion, packed: some three bytes a term. The index reads records back from here.
+/// All documents in the order of insertion, packed: some three bytes a term, and where own words are compared four bytes
+/// a word. The index reads records back from here.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log(Arc<RwLock<Vec<LogEntry>>>);
 
@@ -38,6 +40,7 @@ impl RecordSource for Log {
 
     fn page(&self, page: Sequence) -> Result<LoggedPage, NoLog> {
         let entry = self.get(page).ok_or(NoLog)?;
-        Ok(LoggedPage { terms: entry.terms, ..LoggedPage::default() })
+        let order = TermOrder { text: entry.text, ..TermOrder::default() };
+        Ok(LoggedPage { terms: entry.terms, order, ..LoggedPage::default() })
     }
 }

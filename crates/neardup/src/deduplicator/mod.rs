@@ -38,14 +38,25 @@ pub enum Verdict<K> {
     NearDuplicate {
         /// The key of the kept document: the most similar one, of equals the one that was first.
         of: K,
-        /// The similarity, in [0, 1], rounded down to millionths.
+        /// The similarity of weights, in [0, 1], rounded down to millionths.
         score: Score,
+        /// What each says for itself; `None` where weights alone were compared.
+        difference: Option<WordDifference>,
     },
     /// The document has the text (white space folded) or the weighted terms of a kept one.
     ExactDuplicate {
         /// The key of the kept document.
         of: K,
     },
+}
+
+/// How a near-duplicate and the kept document differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordDifference {
+    /// Own words of the document that the kept one lacks.
+    pub adds_words: u32,
+    /// Own words of the kept document that this one lacks.
+    pub lacks_words: u32,
 }
 
 impl<K> Verdict<K> {
@@ -63,12 +74,16 @@ impl<K> Verdict<K> {
     }
 }
 
-/// Written as `unique`, `repeats KEY (0.873)` or `copy of KEY`.
+/// Written as `unique`, `repeats KEY (0.873, adds 3 words, lacks 12)`, `repeats KEY (0.873)` or `copy of KEY`.
 impl<K: fmt::Display> fmt::Display for Verdict<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Unique => f.write_str("unique"),
-            Verdict::NearDuplicate { of, score } => write!(f, "repeats {of} ({score:.3})"),
+            Verdict::NearDuplicate { of, score, difference: None } => write!(f, "repeats {of} ({score:.3})"),
+            Verdict::NearDuplicate { of, score, difference: Some(WordDifference { adds_words, lacks_words }) } => {
+                let words = if *adds_words == 1 { "word" } else { "words" };
+                write!(f, "repeats {of} ({score:.3}, adds {adds_words} {words}, lacks {lacks_words})")
+            }
             Verdict::ExactDuplicate { of } => write!(f, "copy of {of}"),
         }
     }
@@ -84,16 +99,25 @@ pub struct Match<K> {
     pub score: Score,
 }
 
-/// An exact, incremental index of documents.
+/// An incremental index of documents.
+///
+/// A text is a near-duplicate of a kept one if it **says for itself what that one says for itself**, as in a crawl, and
+/// the similarity of their weights reaches the [threshold](Builder::threshold). What several different documents say (a
+/// licence, a form, the frame of a page) is nobody's own: see [`OwnWords`](crate::detect::OwnWords). What is common is
+/// learned from the documents taken in, and settled at fixed numbers, so verdicts depend on their order and on nothing
+/// else.
 ///
 /// The similarity is *minimum weight overlapping*: the sum, over all terms, of the smaller of the two documents'
-/// shares. It equals `1 − ½·‖a − b‖₁` of the two distributions of weight. Verdicts are the same as those of a
-/// comparison with every kept document: nothing is sampled or hashed away.
+/// shares. It equals `1 − ½·‖a − b‖₁` of the two distributions of weight. [Without own words](Builder::own_words) it
+/// decides alone, and verdicts are the same as those of a comparison with every kept document: nothing is sampled. With
+/// them, candidates are found by a sample of their rare runs of words: one that shares a third of its own runs is missed
+/// with a probability of 7·10⁻⁶ at most.
 ///
 /// Keys are of any type that can be cloned and hashed; to save and load, also serialized by serde.
 ///
 /// **Cost.** Inserting takes time linear in the text, and one query of the index. **Memory:** some three bytes a term
-/// for each document, and the index of the kept ones. `benches/gaoya.rs` measures the rate.
+/// for each document, the index of the kept ones, and with own words four bytes a word and the counts of runs, at most
+/// 256 MiB. `benches/gaoya.rs` measures the rate.
 pub struct Deduplicator<K> {
     builder: Builder,
     counter: Counter,
@@ -125,9 +149,9 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         self.counter.clone()
     }
 
-    /// Returns the similarity from which a document is a near-duplicate, in [0, 1].
+    /// Returns the similarity of weights that a near-duplicate needs, in [0, 1].
     pub fn threshold(&self) -> f64 {
-        self.builder.threshold
+        self.builder.threshold_in_force()
     }
 
     /// Uses at most so many threads at once from now on, the caller's included. At first it is one for each core.
@@ -204,8 +228,8 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// Searches for documents ahead of [`insert_counted`](Self::insert_counted), which then compares them only with
     /// those that came since. Verdicts are the same.
     ///
-    /// Searching takes most of the time of an insertion. Threads that share a deduplicator behind a lock do it side by
-    /// side, and only then wait for each other.
+    /// Threads that share a deduplicator behind a lock do it side by side, and only then wait for each other. Where own
+    /// words are compared nothing is found ahead: what is common may change before the decision.
     ///
     /// # Errors
     /// [`Error::Detect`].
@@ -232,12 +256,13 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         let vocabulary = &self.counter.vocabulary;
         let terms = counted.interned(vocabulary)?;
         let early = counted.early.filter(|_| counted.vocabulary.is(vocabulary));
-        Ok(NumberedPage { page: PageId::new("", "", number as u32), body_digest: counted.digest, terms, early })
+        let page = PageId::new("", "", number as u32);
+        Ok(NumberedPage { page, body_digest: counted.digest, terms, text: counted.text, early })
     }
 
     fn take_in(&mut self, key: K, digest: model::Digest, judged: Judged) -> Verdict<K> {
-        let Judged { sequence, verdict, terms, .. } = judged;
-        self.log.push(LogEntry { digest, terms, verdict });
+        let Judged { sequence, verdict, terms, order, .. } = judged;
+        self.log.push(LogEntry { digest, terms, text: order.text, verdict });
         self.keys.push(key.clone());
         self.numbers.insert(key, sequence);
         self.decider.committed(Sequence(sequence.0 + 1));
@@ -263,7 +288,8 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     pub fn matches_counted(&self, document: &Counted, threshold: f64) -> Result<Vec<Match<K>>, Error> {
         let threshold = builder::threshold(threshold)?;
         let terms = document.looked_up(&self.counter.vocabulary);
-        let found = self.decider.similar_numbered(0, &terms, TermOrder::default(), threshold)?;
+        let order = TermOrder { text: document.text.clone(), ..TermOrder::default() };
+        let found = self.decider.similar_numbered(0, &terms, order, threshold)?;
         Ok(found.into_iter().map(|found| Match { key: self.key(found.of), score: found.score }).collect())
     }
 
@@ -313,7 +339,10 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     fn told(&self, verdict: model::Verdict) -> Verdict<K> {
         match verdict {
             model::Verdict::Unique => Verdict::Unique,
-            model::Verdict::NearDuplicate { of, score, .. } => Verdict::NearDuplicate { of: self.key(of), score },
+            model::Verdict::NearDuplicate { of, score, difference, .. } => {
+                let words = |it: model::Difference| WordDifference { adds_words: it.adds, lacks_words: it.lacks };
+                Verdict::NearDuplicate { of: self.key(of), score, difference: difference.map(words) }
+            }
             model::Verdict::ExactDuplicate { of, .. } => Verdict::ExactDuplicate { of: self.key(of) },
         }
     }

@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::detect::Mode;
+use crate::model::{Detector, PageInput, WantedOrder};
 use crate::similarity;
+use crate::text::{LanguageRules, TokenizedText, Tokenizer, TokenizerOptions};
 
 const FIRST: &str = "The sun rose over the quiet hills and the birds began to sing in the tall old trees beside a river, \
     while farmers walked slowly to their fields carrying baskets, tools, bread and water for another long working day.";
@@ -24,11 +27,13 @@ fn verdicts_name_the_kept_document_and_the_score() {
     );
     let spaced = FIRST.replace(' ', "  ");
     assert_eq!(documents.insert("c", &spaced).unwrap(), Verdict::ExactDuplicate { of: "a" });
-    let Verdict::NearDuplicate { of: "a", score } = documents.insert("d", &near(FIRST)).unwrap() else { panic!() };
+    let Verdict::NearDuplicate { of: "a", score, difference } = documents.insert("d", &near(FIRST)).unwrap() else {
+        panic!()
+    };
     let explanation = documents.explain(&"a", &"d").unwrap();
     assert_eq!(explanation.score, score);
     assert!(!explanation.is_exact && documents.explain(&"a", &"c").unwrap().is_exact);
-    assert_eq!(documents.verdict(&"d"), Some(Verdict::NearDuplicate { of: "a", score }));
+    assert_eq!(documents.verdict(&"d"), Some(Verdict::NearDuplicate { of: "a", score, difference }));
     assert_eq!((documents.len(), documents.verdict(&"x")), (4, None));
 }
 
@@ -58,14 +63,16 @@ fn short_documents_are_compared_exactly_only() {
 
 #[test]
 fn weights_count_in_hundredths_and_by_their_shares() {
-    let mut documents: Deduplicator<u32> = Deduplicator::builder().min_terms(1).threshold(0.5).build().unwrap();
+    let mut documents: Deduplicator<u32> =
+        Deduplicator::builder().own_words(false).min_terms(1).threshold(0.5).build().unwrap();
+    let near = |score| Verdict::NearDuplicate { of: 1, score: Score(score), difference: None };
     let halves: &[(&str, f64)] = &[("a", 0.5), ("b", 0.5)];
     let scaled: &[(&str, f64)] = &[("b", 150.0), ("a", 100.0), ("a", 50.0)];
     let third: &[(&str, f64)] = &[("a", 1.23), ("c", 0.77), ("d", 0.004)];
     documents.insert(1, halves).unwrap();
-    assert_eq!(documents.insert(2, scaled).unwrap(), Verdict::NearDuplicate { of: 1, score: Score(1_000_000) });
-    assert_eq!(documents.insert(3, third).unwrap(), Verdict::NearDuplicate { of: 1, score: Score(500_000) });
-    assert_eq!(documents.insert(4, &third[..2]).unwrap(), Verdict::NearDuplicate { of: 1, score: Score(500_000) });
+    assert_eq!(documents.insert(2, scaled).unwrap(), near(1_000_000));
+    assert_eq!(documents.insert(3, third).unwrap(), near(500_000));
+    assert_eq!(documents.insert(4, &third[..2]).unwrap(), near(500_000));
     assert_eq!(documents.explain(&3, &4).unwrap().score, Score(1_000_000));
     for weight in [-1.0, f64::NAN, f64::INFINITY, 5e7] {
         let error = documents.insert(9, &[("a", weight)][..]).unwrap_err();
@@ -136,6 +143,51 @@ fn damaged_bytes_are_refused() {
     }
 }
 
+/// Words that stand nowhere else.
+fn own(document: usize, words: std::ops::Range<usize>) -> String {
+    words.map(|word| format!("w{document}x{word} ")).collect()
+}
+
+#[test]
+fn a_form_that_is_filled_in_otherwise_is_another_document() {
+    let form = own(1000, 0..300);
+    let forms = || (0..60).map(|number| (number, format!("{form}{}", own(number, 0..60))));
+    let kept = |own_words| -> Vec<usize> {
+        let mut documents: Deduplicator<usize> = Deduplicator::builder().own_words(own_words).build().unwrap();
+        let kept = forms().filter(|(key, text)| documents.insert(*key, text).unwrap().is_unique());
+        kept.map(|(key, _)| key).collect()
+    };
+    // Before the form is known, it is the documents' own.
+    let known = kept(true).into_iter().filter(|key| *key >= 10);
+    assert_eq!(known.collect::<Vec<_>>(), Vec::from_iter(10..60));
+    assert_eq!(kept(false), [0]);
+}
+
+#[test]
+fn a_near_duplicate_tells_the_words_by_which_it_differs() {
+    let mut documents: Deduplicator<&str> = Deduplicator::builder().build().unwrap();
+    documents.insert("a", &own(1, 0..200)).unwrap();
+    let edited = format!("{}{}", own(1, 0..190), own(2, 0..4));
+    let verdict = documents.insert("b", &edited).unwrap();
+    let difference = WordDifference { adds_words: 4, lacks_words: 10 };
+    assert!(matches!(verdict, Verdict::NearDuplicate { of: "a", difference: Some(told), .. } if told == difference));
+    assert!(verdict.to_string().ends_with(", adds 4 words, lacks 10)"), "{verdict}");
+    assert_eq!(documents.matches(&edited, 0.3).unwrap()[0].key, "a");
+    assert_eq!(documents.insert("c", &own(1, 0..100)).unwrap(), Verdict::Unique, "half is missing");
+}
+
+#[test]
+fn weighted_terms_repeat_no_text() {
+    let mut documents: Deduplicator<&str> = Deduplicator::builder().build().unwrap();
+    let words: Vec<String> = own(1, 0..50).split_whitespace().map(str::to_owned).collect();
+    let terms: Vec<(&str, f64)> = words.iter().map(|word| (word.as_str(), 1.0)).collect();
+    documents.insert("text", &own(1, 0..50)).unwrap();
+    assert_eq!(documents.insert("terms", &terms[..]).unwrap(), Verdict::Unique);
+    let near = documents.insert("fewer", &terms[..41]).unwrap();
+    assert!(matches!(near, Verdict::NearDuplicate { of: "terms", difference: None, .. }), "{near:?}");
+    assert_eq!(documents.insert("half", &terms[..25]).unwrap(), Verdict::Unique);
+}
+
 /// Documents of few words, so that many are similar.
 fn drafts() -> impl Strategy<Value = Vec<Vec<u8>>> {
     prop::collection::vec(prop::collection::vec(0u8..12, 0..12), 1..40)
@@ -154,7 +206,7 @@ proptest! {
     #[test]
     fn verdicts_are_those_of_brute_force(drafts in drafts(), threshold in 0u32..=10) {
         let t = f64::from(threshold) / 10.0;
-        let mut documents: Deduplicator<usize> = Deduplicator::builder().min_terms(2).threshold(t).build().unwrap();
+        let mut documents: Deduplicator<usize> = Deduplicator::builder().own_words(false).min_terms(2).threshold(t).build().unwrap();
         let mut kept: Vec<usize> = Vec::new();
         for (number, words) in drafts.iter().enumerate() {
             let verdict = documents.insert(number, &text(words)).unwrap();
@@ -164,7 +216,7 @@ proptest! {
             }).filter(|(score, _)| score.0 >= (threshold * 100_000).max(1)).max();
             match verdict {
                 Verdict::ExactDuplicate { of } => prop_assert_eq!(&drafts[of], words),
-                Verdict::NearDuplicate { of, score } => {
+                Verdict::NearDuplicate { of, score, .. } => {
                     let inherited = drafts[..number].contains(words);
                     prop_assert!(inherited || best == Some((score, std::cmp::Reverse(of))), "{:?} {:?}", best, of);
                 }
@@ -176,6 +228,31 @@ proptest! {
         }
     }
 
+    /// Texts are decided as pages of a crawl with the same words are.
+    #[test]
+    fn own_words_are_compared_as_in_a_crawl(drafts in prop::collection::vec((0usize..6, 0usize..30, 0usize..4), 1..60)) {
+        // Copies of six texts in three frames, each with a changed part.
+        let text = |(text, part, frame): (usize, usize, usize)| {
+            format!("{}\n{}{}", own(100 + frame, 0..40), own(text, 0..60), own(200 + part, 0..part))
+        };
+        let mut documents: Deduplicator<usize> = Deduplicator::builder().min_terms(2).build().unwrap();
+        let options = Options { min_terms: 2, mode: Mode::Best, weights: WEIGHTS, ..Options::of(Detector::Mwo) };
+        let mut decider = Decider::in_memory(options);
+        let rules = LanguageRules::OfLanguage;
+        let tokenizer = Tokenizer::new(TokenizerOptions { rules, ..TokenizerOptions::default() });
+        for (number, draft) in drafts.into_iter().enumerate() {
+            let text = text(draft);
+            let wanted = WantedOrder { text: true, ..WantedOrder::default() };
+            let TokenizedText { terms, order, digest } = tokenizer.tokenize(&text, Some("en"), wanted);
+            let (page, body_digest) = (PageId::new("", "", number as u32), digest.unwrap());
+            let page =
+                PageInput { page, group: 0, body_digest, text_digest: None, terms, order, renews: None, rank: 0 };
+            let expected = decider.decide(vec![page]).unwrap().remove(0).verdict;
+            let verdict = documents.insert(number, &text).unwrap();
+            prop_assert_eq!(verdict, documents.told(expected));
+        }
+    }
+
     /// What was searched ahead, however long before, is decided as if it had not been.
     #[test]
     fn searching_ahead_changes_no_verdict(
@@ -183,7 +260,7 @@ proptest! {
         leads in prop::collection::vec(prop::option::of(0usize..20), 40),
         batch in 1usize..5,
     ) {
-        let settings = || Deduplicator::builder().min_terms(2).threshold(0.6);
+        let settings = || Deduplicator::builder().own_words(false).min_terms(2).threshold(0.6);
         let texts: Vec<String> = drafts.iter().map(|words| text(words)).collect();
         let mut serial: Deduplicator<usize> = settings().build().unwrap();
         let expected = serial.insert_all(texts.iter().enumerate()).unwrap();
@@ -210,8 +287,8 @@ proptest! {
 
     /// What was saved goes on as if it had not been, and queries see what verdicts saw.
     #[test]
-    fn a_loaded_deduplicator_goes_on(drafts in drafts(), cut in 0usize..40) {
-        let settings = || Deduplicator::builder().min_terms(2).threshold(0.6);
+    fn a_loaded_deduplicator_goes_on(drafts in drafts(), cut in 0usize..40, own_words in any::<bool>()) {
+        let settings = || Deduplicator::builder().own_words(own_words).min_terms(2).threshold(0.6);
         let keyed = |range: std::ops::Range<usize>| -> Vec<(String, String)> {
             range.map(|number| (number.to_string(), text(&drafts[number]))).collect()
         };

@@ -1,7 +1,7 @@
 //! Pages whose terms the caller has numbered, and what was found for them ahead of their decision.
 
 use super::search::SearchResult;
-use crate::model::{Digest, PageId, PageTerms};
+use crate::model::{Digest, PageId, PageTerms, RunningText};
 
 /// A page for [`Decider::decide_numbered`](super::Decider::decide_numbered).
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct NumberedPage {
     /// Its terms, by the numbers of a vocabulary that the caller has. They should be small: memory grows with the
     /// largest.
     pub terms: PageTerms,
+    /// Its words in order, where own words are compared; otherwise empty.
+    pub text: RunningText,
     /// What was found ahead, if anything.
     pub early: Option<EarlySearch>,
 }

@@ -22,17 +22,25 @@ __all__ = [
 
 @final
 class Deduplicator:
-    """An exact, incremental index of documents.
+    """An incremental index of documents.
+
+    A text is a near-duplicate of a kept one if it says for itself what that one says for itself, as in a crawl, and the
+    similarity of their weights reaches the threshold. What several different documents say (a licence, a form, the frame
+    of a page) is nobody's own; it is learned from the documents that are taken in.
 
     The similarity is minimum weight overlapping: the sum, over all terms, of the smaller of the two documents' shares.
-    It is a number from 0 to 1. Verdicts are those of a comparison with every kept document: nothing is sampled.
+    It is a number from 0 to 1. With ``own_words=False`` it decides alone, and verdicts are those of a comparison with
+    every kept document. Weighted terms have no words in order: their weights decide alone, from 0.8 on, or from the
+    threshold if that is higher.
 
-    Threads share it. They count terms and search side by side, and Python's lock is released meanwhile; decisions wait
-    for each other. Verdicts are those of the order in which the documents are taken in, that of `keys`. A batch is
+    Threads share it. They count terms side by side, and Python's lock is released meanwhile; decisions wait for each
+    other. Verdicts are those of the order in which the documents are taken in, that of `keys`. A batch is
     taken in without others between.
 
     Args:
-        threshold: The similarity from which a document is a near-duplicate, from 0 to 1, rounded to millionths.
+        threshold: The similarity of weights that a near-duplicate needs, from 0 to 1, rounded to millionths. ``None``
+            for 0.3, since own words decide, and for 0.8 without them.
+        own_words: Whether texts are also compared by what each says for itself.
         min_terms: Distinct terms that a document needs to be compared by similarity. Shorter ones are exact
             duplicates or unique: short texts resemble each other by chance.
         language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
@@ -47,8 +55,9 @@ class Deduplicator:
 
     def __new__(
         cls,
-        threshold: float = 0.8,
+        threshold: float | None = None,
         *,
+        own_words: bool = True,
         min_terms: int = 20,
         language: str | None = "en",
         memory_budget: int | None = None,
@@ -117,7 +126,7 @@ class Deduplicator:
 
     @property
     def threshold(self) -> float:
-        """The similarity from which a document is a near-duplicate."""
+        """The similarity of weights that a near-duplicate needs."""
 
     def __len__(self) -> int:
         """Returns the number of documents that were inserted, duplicates included."""
@@ -131,7 +140,14 @@ class Deduplicator:
 class Verdict:
     """The decision about one document."""
 
-    def __new__(cls, kind: str, of: Key | None = None, score: float | None = None) -> Verdict: ...
+    def __new__(
+        cls,
+        kind: str,
+        of: Key | None = None,
+        score: float | None = None,
+        adds_words: int | None = None,
+        lacks_words: int | None = None,
+    ) -> Verdict: ...
     @property
     def kind(self) -> Literal["unique", "near-duplicate", "exact-duplicate"]:
         """``unique``: kept, and later documents are compared with it."""
@@ -145,12 +161,20 @@ class Verdict:
         """The similarity, from 0 to 1, rounded down to millionths; 1 for an exact duplicate, ``None`` for a unique."""
 
     @property
+    def adds_words(self) -> int | None:
+        """Words that the document says for itself and the kept one does not; ``None`` unless own words were compared."""
+
+    @property
+    def lacks_words(self) -> int | None:
+        """Words that the kept document says for itself and this one does not; ``None`` unless own words were compared."""
+
+    @property
     def is_unique(self) -> bool:
         """Whether the document is kept."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
-    def __getnewargs__(self) -> tuple[str, Key | None, float | None]: ...
+    def __getnewargs__(self) -> tuple[str, Key | None, float | None, int | None, int | None]: ...
     __hash__: None  # type: ignore[assignment]
 
 @final

@@ -384,9 +384,10 @@ impl<S: RecordSource> Decider<S> {
 
     /// Takes a page whose terms have numbers of the caller's.
     fn take_numbered(&mut self, numbered: NumberedPage) -> Result<PendingPage, DetectError> {
-        let NumberedPage { page, body_digest, terms, early } = numbered;
+        let NumberedPage { page, body_digest, terms, text, early } = numbered;
         let facts = PageFacts { page, group: 0, body_digest, text_digest: None, renews: None, rank: 0 };
-        let weighing = PageToWeigh { facts, terms, new_terms: Vec::new(), order: TermOrder::default() };
+        let order = TermOrder { text, ..TermOrder::default() };
+        let weighing = PageToWeigh { facts, terms, new_terms: Vec::new(), order };
         Ok(PendingPage { result: early.map(|early| early.0), ..self.prepare(weighing) })
     }
 
