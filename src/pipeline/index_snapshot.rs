@@ -14,8 +14,8 @@ use crate::store::{NewSnapshot, SnapshotHead, StoreReader};
 use super::records::PageRecords;
 use super::reference_crawls::ReferenceCrawls;
 
-/// Fewest new pages that are worth a file at the end of a run.
-const FEWEST: u32 = if cfg!(test) { 4 } else { 256 };
+/// New pages that are worth a file at the end of a run, unless fewer are during it.
+const FEWEST: u32 = 256;
 
 /// Writes snapshots when they are due.
 pub(crate) struct IndexSnapshots {
@@ -49,7 +49,7 @@ impl IndexSnapshots {
 
     /// Writes the last snapshot of a run if it is worth a file. [`publish`](Self::publish) follows the last commit.
     pub fn finish(&mut self, decider: &Decider<PageRecords>, page_urls: &[UrlId]) {
-        let due = self.covered.saturating_add(FEWEST.max(self.covered / 8));
+        let due = self.covered.saturating_add(FEWEST.min(self.after).max(self.covered / 8));
         if page_urls.len() as u64 >= u64::from(due) {
             self.write(decider, page_urls);
         }

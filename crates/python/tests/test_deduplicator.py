@@ -71,7 +71,7 @@ def test_forms_that_are_filled_in_otherwise_are_other_documents() -> None:
     forms = [f"{form} " + " ".join(f"own{number}x{word}" for word in range(60)) for number in range(40)]
     documents, weights = ndcrawl.Deduplicator(), ndcrawl.Deduplicator(own_words=False)
     assert (documents.threshold, weights.threshold) == (0.3, 0.8)
-    assert all(verdict.is_unique for verdict in documents.insert_many(forms)[10:])
+    assert all(verdict.is_unique for verdict in documents.insert_many(forms)[16:])
     assert sum(verdict.is_unique for verdict in weights.insert_many(forms)) == 1
     edited = documents.insert(forms[39] + " a few more words")
     assert (edited.kind, edited.of, edited.lacks_words) == ("near-duplicate", 39, 0)

@@ -75,21 +75,34 @@ impl Builder {
     /// # Errors
     /// [`Error::Threshold`] and [`Error::Language`].
     pub fn build<K: Clone + Eq + Hash>(self) -> Result<Deduplicator<K>, Error> {
-        let options = Options {
+        let options = self.options()?;
+        let has_rules = |language: &String| crate::text::has_rules(language);
+        if let Some(language) = self.language.as_ref().filter(|language| !has_rules(language)) {
+            return Err(Error::Language(language.clone()));
+        }
+        Ok(Deduplicator::with_options(self, options))
+    }
+
+    /// Returns the options of the decider.
+    pub(super) fn options(&self) -> Result<Options, Error> {
+        Ok(Options {
             threshold: threshold(self.threshold_in_force())?,
             second: if self.own_words { SecondCheck::OwnWords } else { SecondCheck::None },
             min_terms: usize::try_from(self.min_terms).unwrap_or(usize::MAX),
             mode: Mode::Best,
             weights: WEIGHTS,
             ..Options::default()
-        };
-        let has_rules = |language: &String| crate::text::has_rules(language);
-        if let Some(language) = self.language.as_ref().filter(|language| !has_rules(language)) {
-            return Err(Error::Language(language.clone()));
-        }
-        let counter = Counter::new(self.language.clone(), self.own_words);
-        let budget = self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok());
-        Ok(Deduplicator::with_parts(self, options, counter, budget))
+        })
+    }
+
+    /// Returns a counter of terms.
+    pub(super) fn counter(&self) -> Counter {
+        Counter::new(self.language.clone(), self.own_words)
+    }
+
+    /// Returns the bound of the index, in bytes.
+    pub(super) fn budget(&self) -> Option<usize> {
+        self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok())
     }
 }
 

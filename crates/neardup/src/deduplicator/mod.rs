@@ -135,10 +135,10 @@ impl Deduplicator<String> {
 }
 
 impl<K: Clone + Eq + Hash> Deduplicator<K> {
-    pub(super) fn with_parts(builder: Builder, options: Options, counter: Counter, budget: Option<usize>) -> Self {
-        let log = Log::default();
+    fn with_options(builder: Builder, options: Options) -> Self {
+        let (log, counter) = (Log::default(), builder.counter());
         let mut decider = Decider::new(options, log.clone());
-        if let Some(bytes) = budget {
+        if let Some(bytes) = builder.budget() {
             decider.set_memory_limit(bytes);
         }
         Self { builder, counter, decider, log, keys: Vec::new(), numbers: HashMap::new() }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::detectors::dd::DdOptions;
 #[cfg(feature = "baselines")]
 use super::detectors::fuzzy::{self, FuzzyOptions};
-use super::{Mode, Settling, Thresholding};
+use super::{Mode, Settling, Thresholding, Tuning};
 use crate::index::FilterKind;
 use crate::model::{Detector, FieldWeights, Threshold, WantedOrder};
 
@@ -97,6 +97,8 @@ pub struct Options {
     pub mode: Mode,
     /// When index and statistics take in what was decided.
     pub settling: Settling,
+    /// When a search takes another way; no verdict depends on it.
+    pub tuning: Tuning,
     /// Options of [`Detector::Dd`] only.
     #[cfg(feature = "baselines")]
     pub dd: DdOptions,
@@ -122,6 +124,7 @@ impl Default for Options {
             within: Within::Crawl,
             mode: Mode::default(),
             settling: Settling::default(),
+            tuning: Tuning::default(),
             #[cfg(feature = "baselines")]
             dd: DdOptions::default(),
             #[cfg(feature = "baselines")]

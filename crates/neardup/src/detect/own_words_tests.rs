@@ -74,7 +74,8 @@ fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u
 
 fn options() -> Options {
     let threshold = Threshold::from_millionths(1).unwrap();
-    Options { min_terms: 1, threshold, ..Options::of(Detector::Mwo) }
+    // Streams of some dozen pages take in often what they learn.
+    Options { min_terms: 1, threshold, settling: Settling::Every(8), ..Options::of(Detector::Mwo) }
 }
 
 proptest! {
@@ -83,7 +84,6 @@ proptest! {
         let judged = Decider::in_memory(options()).decide(pages.clone()).unwrap();
         let verdicts: Vec<Verdict> = judged.iter().map(|page| page.verdict).collect();
         for (number, (page, said)) in pages.iter().zip(&verdicts).enumerate() {
-            // In tests the decider updates its statistics every eight pages.
             let common = common(&pages, &verdicts, number / 8 * 8);
             let stored = (0..number).filter(|&earlier| verdicts[earlier].is_unique());
             let matches: Vec<u32> = stored

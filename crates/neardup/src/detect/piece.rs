@@ -54,7 +54,7 @@ impl<S: RecordSource> Piece<S> {
         let numbers = CommonNumbers::default();
         let source = Renumbered { source, numbers: numbers.clone() };
         let records = Records::new(source, learnt.options.weights);
-        let search = Search::new(learnt.options.filter.build(), records, threads);
+        let search = Search::new(&learnt.options, records, threads);
         Self { vocabulary: Vocabulary::default(), log: DecisionLog::of_piece(numbers.clone()), search, numbers }
     }
 

@@ -12,12 +12,9 @@ use super::matching::{MatchCollector, MatchQuery};
 use super::page_match::Match;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
-use super::{DetectError, Mode};
+use super::{DetectError, Mode, Options, Tuning};
 use crate::index::{Candidate, CandidateIndex, ProbeCounters, RunIndex, Scratch};
 use crate::model::{Score, Sequence, Threshold};
-
-/// With fewer records, a query takes less time than waking another core.
-const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 
 /// The stored records, ready for queries.
 pub(super) struct Search<S> {
@@ -30,6 +27,7 @@ pub(super) struct Search<S> {
     records: Mutex<Records<S>>,
     /// One for each thread.
     scratches: Vec<Scratch>,
+    tuning: Tuning,
     /// Lent to queries that share the index.
     spare_scratches: Mutex<Vec<Scratch>>,
     pub(super) probes: u64,
@@ -43,9 +41,13 @@ pub(super) struct QueryPage<'a> {
     pub(super) page: &'a Page,
 }
 
-/// Records stored since the first part of a search; beyond, the whole index is searched again, which takes less time
-/// than that many sketches.
-const MOST_SINCE: usize = if cfg!(test) { 6 } else { 2_000 };
+/// What is searched, and how.
+#[derive(Clone, Copy)]
+struct Indexes<'a> {
+    words: &'a dyn CandidateIndex,
+    runs: &'a RunIndex,
+    tuning: Tuning,
+}
 
 /// The result of a query so far.
 #[derive(Clone, Debug)]
@@ -59,12 +61,13 @@ pub(super) struct SearchResult {
 }
 
 impl<S: RecordSource> Search<S> {
-    pub(super) fn new(index: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
+    pub(super) fn new(options: &Options, records: Records<S>, threads: usize) -> Self {
+        let (index, tuning) = (options.filter.build(), options.tuning);
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
         let (copies, runs) = (ExactDuplicates::default(), RunIndex::default());
         let (records, spare_scratches) = (Mutex::new(records), Mutex::default());
-        Self { index, runs, unfiled: 0, copies, records, scratches, spare_scratches, probes: 0, counters }
+        Self { index, runs, unfiled: 0, copies, records, scratches, tuning, spare_scratches, probes: 0, counters }
     }
 
     pub(super) fn index(&self) -> &dyn CandidateIndex {
@@ -150,7 +153,7 @@ impl<S: RecordSource> Search<S> {
 
     /// Returns whether searching ahead for several pages pays: the index must be large and its probes divisible.
     pub(super) fn can_search_ahead(&self) -> bool {
-        self.scratches.len() > 1 && self.can_split() && self.index.len() >= WORTH_A_THREAD
+        self.scratches.len() > 1 && self.can_split() && self.index.len() >= self.tuning.parallel_from
     }
 
     /// Searches for several pages at once, on all cores; [`finish`](Self::finish) then adds what was stored since.
@@ -166,7 +169,8 @@ impl<S: RecordSource> Search<S> {
         if threads < 2 {
             return Ok(None);
         }
-        let (indexes, next) = ((&*self.index, &self.runs), AtomicUsize::new(0));
+        let indexes = Indexes { words: &*self.index, runs: &self.runs, tuning: self.tuning };
+        let next = AtomicUsize::new(0);
         let records = &self.records;
         let work = |scratch: &mut Scratch| {
             let mut results = Vec::new();
@@ -216,7 +220,8 @@ impl<S: RecordSource> Search<S> {
         if let Some(copied) = self.find_copy(query, page, log)? {
             result = copied;
         }
-        result.extend((&*self.index, &self.runs), &self.records, &mut self.scratches[0], query, page, log)?;
+        let indexes = Indexes { words: &*self.index, runs: &self.runs, tuning: self.tuning };
+        result.extend(indexes, &self.records, &mut self.scratches[0], query, page, log)?;
         self.probes += 1;
         self.counters.add(result.counters);
         self.counters.verifications += result.collector.verifications;
@@ -246,7 +251,8 @@ impl<S: RecordSource> Search<S> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
         let mut result = SearchResult::new(query);
-        result.extend((&*self.index, &self.runs), &self.records, &mut scratch, query, page, log)?;
+        let indexes = Indexes { words: &*self.index, runs: &self.runs, tuning: self.tuning };
+        result.extend(indexes, &self.records, &mut scratch, query, page, log)?;
         spare().push(scratch);
         Ok(result)
     }
@@ -297,7 +303,7 @@ impl SearchResult {
     /// Adds the matches among records that the indexes did not hold before.
     fn extend<S: RecordSource>(
         &mut self,
-        (index, runs): (&dyn CandidateIndex, &RunIndex),
+        Indexes { words: index, runs, tuning }: Indexes<'_>,
         records: &Mutex<Records<S>>,
         scratch: &mut Scratch,
         query: &MatchQuery<'_>,
@@ -308,7 +314,7 @@ impl SearchResult {
         if self.collector.is_complete(query) || (seen == self.seen && runs.is_empty()) {
             return Ok(());
         }
-        if seen.is_some_and(|seen| index.len() - seen > MOST_SINCE) {
+        if seen.is_some_and(|seen| index.len() - seen > tuning.most_since) {
             self.collector = query.collector();
             seen = None;
         }

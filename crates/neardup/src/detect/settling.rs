@@ -17,7 +17,7 @@ impl Default for Settling {
 
 impl Settling {
     /// The pages between two updates by default.
-    pub(super) const PAGES: u32 = if cfg!(test) { 8 } else { 16 };
+    pub(super) const PAGES: u32 = 16;
 
     /// Returns whether an update is due before page `number`.
     pub(super) fn is_due(self, number: u32) -> bool {

@@ -103,7 +103,7 @@ fn settled_at(records: &[Terms], settled: usize) -> InvertedIndex {
 /// The same, with other records that share nothing with any. What a probe reads is little among many records and much
 /// among few, and is read in another way.
 fn settled_among(others: u32, records: &[Terms], settled: usize) -> InvertedIndex {
-    let mut exact = InvertedIndex::default();
+    let mut exact = InvertedIndex::showing_first(4);
     (0..others).for_each(|other| exact.insert(Sequence(1 << 20 | other), &[(TermId(1 << 20 | other), 1)]));
     filled(&mut exact, &records[..settled.min(records.len())]);
     exact.file_records();
@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(&found(&exact, &records, &probe, threshold), &expected);
         let mut bytes = Vec::new();
         exact.save(&mut bytes).unwrap();
-        let mut loaded = InvertedIndex::default();
+        let mut loaded = InvertedIndex::showing_first(4);
         loaded.load(&mut &bytes[..]).unwrap();
         prop_assert_eq!(suspects_of(&loaded, &probe, threshold), suspects_of(&exact, &probe, threshold));
         prop_assert_eq!(loaded.sketch_only(), exact.sketch_only());

@@ -153,7 +153,7 @@ impl<S: RecordSource> Decider<S> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let corpus_stats = CorpusStats::new(&options);
         let records = Records::new(source, options.weights);
-        let search = corpus_stats.is_some().then(|| Search::new(options.filter.build(), records, threads));
+        let search = corpus_stats.is_some().then(|| Search::new(&options, records, threads));
         let (vocabulary, log) = (Vocabulary::default(), DecisionLog::default());
         Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
     }

@@ -64,7 +64,7 @@ use crate::model::arrays::{read_array, read_number, write_array, write_number};
 use crate::model::{Sequence, TermId, Threshold};
 
 /// An inverted index that loses no match, at any threshold.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct InvertedIndex {
     lists: InvertedLists,
     /// The caller's number of each record; inside, records are numbered in order of insertion.
@@ -75,6 +75,14 @@ pub struct InvertedIndex {
     listed_from: usize,
     /// Memory limit in bytes; `None` for no limit.
     budget: Option<usize>,
+    /// Candidates shown before anything is done to have fewer of them.
+    shown_first: usize,
+}
+
+impl Default for InvertedIndex {
+    fn default() -> Self {
+        Self::showing_first(64)
+    }
 }
 
 /// Records that are not in the lists yet.
@@ -192,7 +200,8 @@ impl CandidateIndex for InvertedIndex {
             ends: ends.into_iter().map(|end| end as usize).collect(),
         };
         let ids = ids.into_iter().map(Sequence).collect();
-        *self = Self { lists, ids, sketches, unfiled, listed_from, budget: self.budget };
+        let (budget, shown_first) = (self.budget, self.shown_first);
+        *self = Self { lists, ids, sketches, unfiled, listed_from, budget, shown_first };
         self.keep_to_budget();
         Ok(())
     }
@@ -211,6 +220,19 @@ impl CandidateIndex for InvertedIndex {
 }
 
 impl InvertedIndex {
+    /// Creates an index whose probes show so many candidates before anything is done to have fewer of them.
+    pub(in crate::index) fn showing_first(candidates: usize) -> Self {
+        Self {
+            lists: InvertedLists::default(),
+            ids: Vec::new(),
+            sketches: Sketches::default(),
+            unfiled: UnfiledRecords::default(),
+            listed_from: 0,
+            budget: None,
+            shown_first: candidates,
+        }
+    }
+
     /// Returns the number of records that were filed.
     fn settled(&self) -> usize {
         self.ids.len() - self.unfiled.ends.len()
@@ -314,7 +336,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         self.counters.postings += postings;
         self.counters.sketches += candidates;
         self.counters.candidates += candidates;
-        let few = mezzanine.len().min(Tuning::SHOWN_FIRST);
+        let few = mezzanine.len().min(self.index.shown_first);
         if few < mezzanine.len() {
             mezzanine.select_nth_unstable_by_key(few, by_bound);
         }
@@ -341,12 +363,12 @@ impl<'a, 'v> Probe<'a, 'v> {
     /// are read first.
     fn refine(&mut self, shown: usize) {
         let Scratch { shares, plan, sums, mezzanine, .. } = &mut *self.scratch;
-        let (lists, records) = (&self.index.lists, self.index.settled());
+        let (lists, records, shown_first) = (&self.index.lists, self.index.settled(), self.index.shown_first);
         let left = mezzanine.len() - shown;
-        if left >= Tuning::SHOWN_FIRST {
+        if left >= shown_first {
             plan.plan_whole_lists(shares, lists, records, left as u64 * Tuning::POSTINGS_PER_COMPARISON);
         }
-        if left >= Tuning::SHOWN_FIRST && plan.unseen() < self.goal {
+        if left >= shown_first && plan.unseen() < self.goal {
             sums.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
             let mut place = 0;
             mezzanine.retain_mut(|(bound, record)| {

@@ -69,8 +69,6 @@ impl Tuning {
 impl Tuning {
     /// Candidates; how long before it is compared a sketch is prefetched.
     pub(super) const SKETCHES_AHEAD: usize = 24;
-    /// Candidates shown before anything is done to have fewer of them.
-    pub(super) const SHOWN_FIRST: usize = if cfg!(test) { 4 } else { 64 };
     /// Postings; how many may be read to spare an exact comparison: four times as many cost what they spare.
     pub(super) const POSTINGS_PER_COMPARISON: u64 = 256;
     /// Eighths of the records; refining reads no list that names more, since it tells none from another.
