@@ -170,6 +170,7 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
             value_enums::MatchKind::Best => detect::Mode::Best,
         },
         settling: detect::Settling::default(),
+        tuning: detect::Tuning::default(),
         dd: detect::dd::DdOptions { store_below: dedup.store_below },
         fuzzy: fuzzy_options(settings),
     }
