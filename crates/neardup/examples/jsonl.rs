@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => Box::new(io::stdin().lock()),
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut documents: Deduplicator<String> = Deduplicator::builder().threshold(0.8).build()?;
+    let mut documents: Deduplicator<String> = Deduplicator::builder().build()?;
     for (number, line) in (1..).zip(input.lines()) {
         let line = line?;
         let row: Value = serde_json::from_str(&line).map_err(|error| format!("line {number}: {error}"))?;

@@ -22,10 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // Queries only read: any number of threads may ask at once.
-    let query =
-        "Was the new bridge over the river approved by the council, and what about its cost, its colour, the debate?";
+    let query = "The council approved the new bridge over the river after a debate about its cost and its colour.";
     std::thread::scope(|scope| {
-        for threshold in [0.5, 0.9] {
+        for threshold in [0.5, 0.99] {
             let documents = &documents;
             scope.spawn(move || match documents.read().map(|documents| documents.matches(query, threshold)) {
                 Ok(Ok(matches)) => {
