@@ -8,7 +8,7 @@ use super::plain::Plain;
 use super::*;
 use crate::detect::detectors::tests::{candidate, of_sentences, page};
 use crate::detect::test_rows::LogRow;
-use crate::detect::{Decider, Mode, Options};
+use crate::detect::{Decider, Mode, Options, Settling};
 use crate::model::Detector;
 
 fn threshold(millionths: u32) -> Threshold {
@@ -218,7 +218,8 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let over = threshold(250_000);
-        let options = Options { detector: Detector::Fuzzy, threshold: over, min_terms, mode: Mode::Best, fuzzy: options, ..Options::default() };
+        let settling = Settling::Every(8);
+        let options = Options { detector: Detector::Fuzzy, threshold: over, min_terms, mode: Mode::Best, settling, fuzzy: options, ..Options::default() };
         let candidates: Vec<_> = (0..).zip(&pages).map(|(number, page)| as_candidate(number, page)).collect();
         let judged = Decider::in_memory(options.clone()).decide(candidates.clone()).unwrap();
         let verdicts: Vec<_> = judged.iter().map(|judged| judged.verdict).collect();
