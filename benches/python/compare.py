@@ -115,7 +115,7 @@ def repeats(kept: list[int], documents: list[str]) -> list[bool]:
     import ndcrawl
 
     # At threshold 1 only those that equal an earlier one are left out.
-    index = ndcrawl.Deduplicator(1.0, min_terms=20)
+    index = ndcrawl.Deduplicator(1.0, own_words=False, min_terms=20)
     index.insert_many([documents[number] for number in kept], keys=kept)
     found = []
     for begin in range(0, len(documents), BATCH):
@@ -138,7 +138,7 @@ def repeats_by_jaccard(kept: list[int], sets: list[frozenset[str]]) -> list[bool
     """
     import ndcrawl
 
-    index = ndcrawl.Deduplicator(1.0, min_terms=1)
+    index = ndcrawl.Deduplicator(1.0, own_words=False, min_terms=1)
     index.insert_many([dict.fromkeys(sets[number], 1.0) for number in kept], keys=kept)
     found = []
     for begin in range(0, len(sets), BATCH):
@@ -199,7 +199,7 @@ def compare_threads(file: Path, count: int | None) -> None:
     texts = read(file, count)
     batches = [texts[begin : begin + 250] for begin in range(0, len(texts), 250)]
     for threads in (1, 2, 1, 2):
-        documents, waiting = ndcrawl.Deduplicator(THRESHOLD, threads=1), iter(batches)
+        documents, waiting = ndcrawl.Deduplicator(THRESHOLD, own_words=False, threads=1), iter(batches)
 
         def work() -> None:
             # Taking the next of a list is one step under Python's lock.

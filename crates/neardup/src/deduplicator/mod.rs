@@ -110,8 +110,8 @@ pub struct Match<K> {
 /// The similarity is *minimum weight overlapping*: the sum, over all terms, of the smaller of the two documents'
 /// shares. It equals `1 − ½·‖a − b‖₁` of the two distributions of weight. [Without own words](Builder::own_words) it
 /// decides alone, and verdicts are the same as those of a comparison with every kept document: nothing is sampled. With
-/// them, candidates are found by a sample of their rare runs of words: one that shares a third of its own runs is missed
-/// with a probability of 7·10⁻⁶ at most.
+/// them, candidates are found by a sample of their rare runs of words: a kept document that shares 43% of its own runs is
+/// missed with a probability of less than 2·10⁻⁸.
 ///
 /// Keys are of any type that can be cloned and hashed; to save and load, also serialized by serde.
 ///

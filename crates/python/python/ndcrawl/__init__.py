@@ -1,7 +1,7 @@
 """A polite web crawler that keeps each page once, and its exact near-duplicate detector.
 
 >>> import ndcrawl
->>> documents = ndcrawl.Deduplicator(threshold=0.8, min_terms=5)
+>>> documents = ndcrawl.Deduplicator(min_terms=5)
 >>> documents.insert("The sun rose over the hills, and birds began to sing in every old tree.", "sun")
 Verdict('unique')
 """
