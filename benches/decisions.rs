@@ -50,7 +50,6 @@ fn main() {
 
 fn ours(name: &str, options: Options, pages: &[PageInput]) {
     let mut decider = Decider::in_memory(options);
-    decider.set_threads(1);
     let mut table = Table::new(name);
     for page in pages {
         let (page, begin) = (page.clone(), now());

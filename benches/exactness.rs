@@ -13,7 +13,7 @@
 //! | `index` | a decision by the index, from looking up the terms to inserting the record |
 //! | `copies` | the same for exact copies only, without index and verification |
 //! | `brute` | the comparison with all stored pages, by one thread |
-//! | postings, sketches, verified | means over the pages that query the index |
+//! | postings, verified | means over the pages that query the index |
 //!
 //! The last columns are the filter as published, on the same pages: the near-duplicates that it loses, among all near
 //! to a page it stored. That is a figure, not a failure.
@@ -167,7 +167,7 @@ fn tell(differences: &[AuditDifference]) -> usize {
 
 fn print_head() {
     println!(
-        "{:<13} | {:>6} {:>7} {:>7} {:>7} | {:>11} | {:>8} {:>9} {:>8} {:>6} | {:>8} {:>8} {:>8} | {:>13} {:>8} {:>8}",
+        "{:<13} | {:>6} {:>7} {:>7} {:>7} | {:>11} | {:>8} {:>9} {:>8} {:>6} | {:>8} {:>8} | {:>13} {:>8} {:>8}",
         "threshold",
         "pages",
         "stored",
@@ -179,7 +179,6 @@ fn print_head() {
         "brute µs",
         "ratio",
         "postings",
-        "sketches",
         "verified",
         "paper: missed",
         "of near",
@@ -199,9 +198,9 @@ fn print_row(name: &str, verdicts: &[Verdict], checked: &Checked, replays: Optio
         return;
     };
     let (index, copies) = (micros(replays.exact.took), micros(replays.copies.took));
-    let [postings, sketches, verified] = per_probe(&replays.exact.stats);
+    let [postings, verified] = per_probe(&replays.exact.stats);
     print!("{index:>8.1} {copies:>9.1} {brute:>8.1} {:>6.1} | ", brute / index);
-    print!("{postings:>8.1} {sketches:>8.1} {verified:>8.1} | ");
+    print!("{postings:>8.1} {verified:>8.1} | ");
     println!("{missed:>13} {:>8} {:>8.1}", similar(&replays.paper) + missed, micros(replays.paper.took));
 }
 
@@ -212,7 +211,7 @@ fn similar(replay: &Replay) -> usize {
     replay.verdicts().iter().filter(is_similar).count()
 }
 
-fn per_probe(stats: &DeciderStats) -> [f64; 3] {
-    let counters = [stats.counters.postings, stats.counters.sketches, stats.counters.verifications];
+fn per_probe(stats: &DeciderStats) -> [f64; 2] {
+    let counters = [stats.counters.postings, stats.counters.verifications];
     counters.map(|counter| counter as f64 / stats.probes.max(1) as f64)
 }

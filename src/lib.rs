@@ -56,9 +56,7 @@ pub mod export;
 pub mod dedup;
 
 // A shell ends Chromium after the program was killed, and root is known by its number.
-#[cfg(all(feature = "browser", not(unix)))]
-compile_error!("the feature `browser` needs a Unix system: build without it");
-#[cfg(feature = "browser")]
+#[cfg(all(feature = "browser", unix))]
 pub mod headless;
 
 #[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]

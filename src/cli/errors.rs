@@ -37,6 +37,8 @@ pub mod exit {
     pub const DISK_FULL: u8 = 7;
     /// Some input of `dedup` gave no page or was not read to its end, while others were.
     pub const SOME_INPUT_UNREAD: u8 = 8;
+    /// Finished with more duplicates than `--max-duplicate-rate` allows.
+    pub const TOO_MANY_DUPLICATES: u8 = 9;
     /// A bug in this program.
     pub const INTERNAL: u8 = 70;
     /// Stopped by SIGINT.

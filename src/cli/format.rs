@@ -61,6 +61,12 @@ pub fn duplicate_rate(stored: u64, near_duplicates: u64, exact_duplicates: u64) 
     (judged > 0).then(|| duplicates as f64 / judged as f64)
 }
 
+/// Says of what a share is: `83 pages compared are duplicates`, `1 page compared is a duplicate`.
+pub fn of_compared(pages: u64) -> String {
+    let is = if pages == 1 { "is a duplicate" } else { "are duplicates" };
+    format!("{} compared {is}", counted(pages, "page", "pages"))
+}
+
 /// Formats a count with its noun: `1 page`, `2 pages`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })

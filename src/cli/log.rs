@@ -44,6 +44,8 @@ fn filter(settings: &Settings) -> EnvFilter {
     }
 }
 
+/// `-v` tells what the crawl does, `-vv` each URL, and `-vvv` what libraries say.
+///
 /// sled and the verifier of certificates log failures that are returned anyway, and html5ever each oddity of a page. They
 /// are switched off where people read.
 fn directives(level: LogLevel) -> &'static str {
@@ -51,8 +53,9 @@ fn directives(level: LogLevel) -> &'static str {
         LogLevel::Error => "error,sled=off,html5ever=off,rustls_platform_verifier=off",
         LogLevel::Warn => "warn,sled=off,html5ever=off,rustls_platform_verifier=off",
         LogLevel::Info => "warn,ndcrawl=info,sled=off,html5ever=off,rustls_platform_verifier=off",
-        LogLevel::Debug => "info,ndcrawl=debug",
-        LogLevel::Trace => "debug,ndcrawl=trace",
+        LogLevel::Debug => "warn,ndcrawl=debug,sled=off,html5ever=off,rustls_platform_verifier=off",
+        LogLevel::Trace => "warn,ndcrawl=trace,sled=off,html5ever=off,rustls_platform_verifier=off",
+        LogLevel::All => "debug,ndcrawl=trace",
     }
 }
 
@@ -102,7 +105,8 @@ mod tests {
 
     #[test]
     fn every_level_is_a_filter() {
-        for level in [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug, LogLevel::Trace] {
+        for level in [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug, LogLevel::Trace, LogLevel::All]
+        {
             assert!(EnvFilter::try_new(directives(level)).is_ok());
         }
     }

@@ -34,6 +34,7 @@ mod dividable;
 pub mod errors;
 pub mod eval_text;
 pub mod format;
+mod gates;
 #[cfg(feature = "cluster")]
 mod helper;
 mod host;

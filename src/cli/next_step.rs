@@ -70,7 +70,7 @@ fn nothing_fetched(ending: &CrawlEnding) -> &'static str {
     if !ending.failed_seeds.is_empty() && ending.failed_seeds.iter().all(is_private) {
         return "private addresses are refused; if they are yours, allow them as said above";
     }
-    "no seed could be fetched: check the network and the URLs"
+    "no seed could be fetched: check the network and the URLs (ndcrawl demo needs no network)"
 }
 
 /// Says which hosts were in trouble for too long, and how many URLs wait for them.

@@ -57,7 +57,7 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
         return Err(error.with_hint("leave out --resume to start a crawl there"));
     }
     if !flags.fresh {
-        return Ok(());
+        return expect_own(folder);
     }
     let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !flags.force {
@@ -78,6 +78,21 @@ fn expect_folder(folder: &Path) -> Result<(), CliError> {
     let what = if file == folder { "it".to_owned() } else { file.display().to_string() };
     let hint = "name a folder with -o DIR; to write pages into one file, crawl first, then: ndcrawl export DIR -o FILE";
     Err(CliError::usage(format!("{}: {what} is a file, not a folder", folder.display())).with_hint(hint))
+}
+
+/// Rejects a folder that has entries but none of a run: it belongs to somebody. Hidden ones and that of a file system do
+/// not count.
+fn expect_own(folder: &Path) -> Result<(), CliError> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let ours = || OURS.into_iter().chain([store::RESTS, store::LOCK]);
+    let is_ours = |name: &&std::ffi::OsString| ours().any(|ours| name.as_os_str() == ours);
+    let is_foreign = |name: &&std::ffi::OsString| !name.as_encoded_bytes().starts_with(b".") && *name != "lost+found";
+    let Some(foreign) = names.iter().find(is_foreign).filter(|_| !names.iter().any(|name| is_ours(&name))) else {
+        return Ok(());
+    };
+    let message = format!("{}: the folder holds no crawl but '{}'", folder.display(), foreign.display());
+    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint("name a new folder, or an empty one, with -o DIR"))
 }
 
 /// Rejects seeds of another site in the folder of a crawl, which would join the two silently.
@@ -137,7 +152,7 @@ fn prepare_recrawl(folder: &Path) -> Result<(), CliError> {
         // `dedup` is rejected later. A crawl that fetched nothing left nothing to set aside.
         return Ok(());
     }
-    if ended_with(exit::FINISHED) || ended_with(exit::TOO_MANY_FAILURES) {
+    if [exit::FINISHED, exit::TOO_MANY_FAILURES, exit::TOO_MANY_DUPLICATES].into_iter().any(ended_with) {
         return store::set_aside(folder).map_err(opening_error);
     }
     write_stderr(&format!(

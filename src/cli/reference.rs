@@ -69,7 +69,7 @@ fn cell(text: &str) -> String {
 fn flags(key: &Key) -> String {
     match (key.name, key.short, key.flag) {
         ("seeds", ..) => "URL arguments".to_owned(),
-        ("log.level", ..) => "`-q`, `-v`, `-vv`".to_owned(),
+        ("log.level", ..) => "`-q`, `-v`, `-vv`, `-vvv`".to_owned(),
         _ if key.option_name().is_some() => {
             code(&format!("--detector-option {}=…", key.option_name().unwrap_or_default()))
         }

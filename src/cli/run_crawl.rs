@@ -8,11 +8,13 @@ use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 
 use crate::cli::args::RunFlags;
+use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::{EngineKind, ProgressMode};
 use crate::cli::cookie_file;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::gates::{self, page_counts};
 use crate::cli::host::Host;
 use crate::cli::monitor::{CrawlLimits, Monitor};
 use crate::cli::next_step::{hint, rests};
@@ -29,7 +31,7 @@ use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, stdout_width, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
-use crate::model::{Deferral, OutcomeKind};
+use crate::model::Deferral;
 use crate::pipeline::{Stop, StopReason};
 use crate::store::{Identity, OpenedStore, Store};
 
@@ -68,6 +70,7 @@ pub(super) fn run(
     };
     let signalled = signals.exit_code();
     let code = exit_code(settings, &ending, signalled);
+    tracing::debug!(requests = ending.totals.requests, queued = ending.frontier.queued, code, "crawl ends");
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     // Before the monitor releases the folder, so that a change by `ndcrawl rules` is not overwritten.
     rule_file::save(&settings.out.dir, &ending.rules)?;
@@ -79,6 +82,11 @@ pub(super) fn run(
     // On a terminal the summary shows the same.
     if flags.json || !std::io::stdout().is_terminal() {
         warn_of_failures(&ending, hint.as_deref());
+    }
+    if let Some(limit) =
+        gates::exceeded(settings, page_counts(&ending.totals.outcomes)).filter(|limit| limit.code == code)
+    {
+        write_stderr(&format!("error: {}", limit.message));
     }
     let unseen = ending.totals.links_over_limit;
     if unseen > 0 {
@@ -136,7 +144,20 @@ fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<Prepare
     let started = earlier.started.filter(|_| !opened.fresh);
     let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
     let finished_before = opened.mark.finished.is_some().then_some(opened.mark.totals.requests);
+    log_begin(settings, &seeds, started.as_deref());
     Ok(PreparedCrawl { crawl, crawl_file, seeds: seeds.seeds.len(), finished_before })
+}
+
+/// Tells what begins, and which settings differ from the defaults.
+fn log_begin(settings: &Settings, seeds: &Seeds, started: Option<&str>) {
+    let (folder, seeds) = (settings.out.dir.display(), seeds.seeds.len());
+    match started {
+        Some(started) => tracing::debug!(%folder, seeds, started, "crawl resumes"),
+        None => tracing::debug!(%folder, seeds, "crawl begins"),
+    }
+    for key in schema::all().filter(|key| settings.is_given(key.name)) {
+        tracing::debug!(source = %settings.source(key.name), "{} = {}", key.name, key.show(settings));
+    }
 }
 
 /// Returns the setup with the earlier crawls and the rendering of pages.
@@ -144,11 +165,11 @@ fn crawl_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSetup, CliErro
     let mut setup = setup::setup(settings, seeds)?;
     setup.against = reference_crawls::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
-    #[cfg(feature = "browser")]
+    #[cfg(all(feature = "browser", unix))]
     {
         setup.headless = setup::headless_options(settings)?;
     }
-    #[cfg(not(feature = "browser"))]
+    #[cfg(not(all(feature = "browser", unix)))]
     setup::reject_headless(settings)?;
     Ok(setup)
 }
@@ -288,24 +309,16 @@ fn warn(settings: &Settings, seeds: &Seeds) {
 }
 
 fn exit_code(settings: &Settings, ending: &CrawlEnding, signalled: Option<u8>) -> u8 {
-    let outcome = |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0);
     match ending.reason {
         StopReason::Signal => return signalled.unwrap_or(exit::INTERRUPTED),
         StopReason::DiskFull => return exit::DISK_FULL,
         StopReason::Failed => return exit::INTERNAL,
         StopReason::Time | StopReason::Finished => {}
     }
-    let pages = outcome(OutcomeKind::Stored)
-        + outcome(OutcomeKind::NearDuplicate)
-        + outcome(OutcomeKind::ExactDuplicate)
-        + outcome(OutcomeKind::NotModified);
-    let failed = outcome(OutcomeKind::Failed);
+    let counts = page_counts(&ending.totals.outcomes);
     let is_waiting = ending.deferred.contains_key(Deferral::HostTrouble.name());
-    if pages == 0 && (!ending.failed_seeds.is_empty() || is_waiting) {
-        exit::NOTHING_FETCHED
-    } else if settings.fail_over.is_some_and(|percent| percent.is_exceeded_by(failed, pages + failed)) {
-        exit::TOO_MANY_FAILURES
-    } else {
-        exit::FINISHED
+    if counts.compared == 0 && (!ending.failed_seeds.is_empty() || is_waiting) {
+        return exit::NOTHING_FETCHED;
     }
+    gates::exceeded(settings, counts).map_or(exit::FINISHED, |limit| limit.code)
 }

@@ -52,11 +52,11 @@ pub(super) fn shared_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSe
     let mut setup = setup::setup(settings, seeds)?;
     setup.detect = dividable(setup.detect);
     setup.fetch.cookies = cookie_file::read(settings)?;
-    #[cfg(feature = "browser")]
+    #[cfg(all(feature = "browser", unix))]
     {
         setup.headless = setup::headless_options(settings)?;
     }
-    #[cfg(not(feature = "browser"))]
+    #[cfg(not(all(feature = "browser", unix)))]
     setup::reject_headless(settings)?;
     Ok(setup)
 }

@@ -57,7 +57,15 @@ fn wanted(folder: &Path, file: &Value, is_wanted: impl Fn(&str) -> bool) -> Resu
         let source = Source::File(path.display().to_string(), 0);
         Some(GivenValue::from_json(schema::find(name)?, value, source))
     });
-    merge::merge(given.collect()).map_err(|error| CliError::new(exit::CORRUPT, error.message))
+    merge::merge(given.collect()).map_err(|error| {
+        match file["format"].as_u64().and_then(|found| found.try_into().ok()) {
+            // Another version's settings may have other values.
+            Some(found) if found != store::FORMAT => {
+                opening_error(store::Error::Format { store: folder.join("store"), found, known: store::FORMAT })
+            }
+            _ => CliError::new(exit::CORRUPT, error.message),
+        }
+    })
 }
 
 #[cfg(test)]

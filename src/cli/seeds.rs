@@ -70,6 +70,10 @@ impl Seeds {
             let bytes = read_bytes(path, stdin).map_err(|error| {
                 CliError::usage(format!("{name}: {error}")).with_hint("--seeds takes a file with one URL per line")
             })?;
+            if !lines::is_text(&bytes) {
+                let error = CliError::usage(format!("{name}: no text"));
+                return Err(error.with_hint("--seeds takes a file with one URL per line"));
+            }
             reader.read_lines(&name, &bytes);
             reader.seeds.files.push(name);
         }
@@ -79,7 +83,12 @@ impl Seeds {
                 Source::Flag(_) => format!("argument {}", index + 1),
                 other => format!("{other}: seeds[{index}]"),
             };
-            reader.read_seed(place, text.0.trim());
+            let text = text.0.trim();
+            // `wget` names a folder like the host; a file is never meant.
+            match !has_scheme(text) && Path::new(text).is_file() {
+                true => reader.reject(place, text, A_PATH.to_owned()),
+                false => reader.read_seed(place, text),
+            }
         }
         Ok(reader.seeds)
     }
@@ -201,6 +210,9 @@ impl Reader {
     }
 }
 
+/// Why a path is no seed.
+const A_PATH: &str = "a path, not a URL: ndcrawl dedup compares the pages in files and folders";
+
 /// Whether the host is a name or an address. The URL parser also takes `url,title` for a name.
 fn is_host(url: &CanonicalUrl) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
@@ -211,6 +223,11 @@ fn is_host(url: &CanonicalUrl) -> bool {
 fn why_no_url(text: &str) -> Option<String> {
     if text.starts_with(['+', '-']) && text.contains('*') {
         return Some("a filter, not a URL; --include REGEX and --exclude REGEX select URLs".to_owned());
+    }
+    if ["./", "../", "~/"].iter().any(|start| text.starts_with(start))
+        || text.starts_with('/') && !text.starts_with("//")
+    {
+        return Some(A_PATH.to_owned());
     }
     let (scheme, _) = text.split_once("://")?;
     let is_scheme = has_scheme(text) || scheme.contains(['/', '?', '#']);
@@ -252,6 +269,7 @@ fn masked_option<S: Serializer>(url: &Option<CanonicalUrl>, serializer: S) -> Re
 mod tests {
     use super::*;
     use crate::cli::config::merge::tests::settings;
+    use crate::cli::errors::exit;
 
     fn read(bytes: &[u8]) -> Seeds {
         Seeds::read(&settings(&[("seeds_file", "-")]), &mut &bytes[..]).unwrap()
@@ -336,12 +354,31 @@ mod tests {
             ("ht!tp://foo", "'ht!tp' is no scheme: a URL starts with http:// or https://"),
             ("http://fo!o/", "'fo!o' is no name of a host"),
             ("fo!o.test", "'fo!o.test' is no name of a host"),
+            ("./pages", A_PATH),
+            ("../a.html", A_PATH),
+            ("/srv/pages", A_PATH),
             ("+*.pdf", "a filter, not a URL; --include REGEX and --exclude REGEX select URLs"),
         ] {
             let seeds = read(text.as_bytes());
             assert_eq!(seeds.rejected.first().map(|rejected| rejected.why.as_str()), Some(why), "{text}");
         }
         assert_eq!(urls(&read(b"a.test/go?to=http://b.test/")), ["https://a.test/go?to=http://b.test/"]);
+    }
+
+    #[test]
+    fn a_file_is_no_host() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let seeds = Seeds::read(&settings(&[("seeds", file.path().to_str().unwrap())]), &mut std::io::empty()).unwrap();
+        assert_eq!(seeds.rejected[0].why, A_PATH);
+        // No path begins here, and nothing is there.
+        let seeds = Seeds::read(&settings(&[("seeds", "index.html")]), &mut std::io::empty()).unwrap();
+        assert_eq!(urls(&seeds), ["https://index.html/"]);
+    }
+
+    #[test]
+    fn a_program_is_no_list_of_seeds() {
+        let error = Seeds::read(&settings(&[("seeds_file", "-")]), &mut &b"\x7fELF\x02\0\0\nw\n"[..]).unwrap_err();
+        assert_eq!((error.message.as_str(), error.code), ("standard input: no text", exit::USAGE));
     }
 
     #[test]

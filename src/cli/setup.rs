@@ -34,7 +34,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::CrawlSe
         archived: None,
         focus: focus_options(settings)?,
         shared: None,
-        #[cfg(feature = "browser")]
+        #[cfg(all(feature = "browser", unix))]
         headless: None,
     })
 }
@@ -54,7 +54,7 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
 }
 
 /// Returns the rendering options, if pages are rendered. Looks for Chromium.
-#[cfg(feature = "browser")]
+#[cfg(all(feature = "browser", unix))]
 pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::HeadlessOptions>, CliError> {
     let set = &settings.browser;
     if set.mode == value_enums::PageSource::Static {
@@ -69,7 +69,7 @@ pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::Head
         }
         None => crate::headless::find().ok_or_else(|| {
             CliError::usage(format!("{source}: Chromium not found"))
-                .with_hint("install Debian's package chromium, or set the key browser.executable")
+                .with_hint("install it (apt install chromium, dnf install chromium, brew install --cask chromium), or set the key browser.executable")
         })?,
     };
     let browser = crate::headless::Options {
@@ -83,13 +83,14 @@ pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::Head
 }
 
 /// Rejects rendering, which this build lacks.
-#[cfg(not(feature = "browser"))]
+#[cfg(not(all(feature = "browser", unix)))]
 pub(super) fn reject_headless(settings: &Settings) -> Result<(), CliError> {
     if settings.browser.mode == value_enums::PageSource::Static {
         return Ok(());
     }
     let message = format!("{}: this build cannot render pages", settings.source("browser.mode"));
-    Err(CliError::usage(message).with_hint("build with --features browser, or use --page-source static"))
+    Err(CliError::usage(message)
+        .with_hint("build for a Unix system with --features browser, or use --page-source static"))
 }
 
 /// Returns the media types of pages: with `--pdf`, PDF is one.
@@ -151,7 +152,7 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         detector: dedup.detector,
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, has_second)),
         second,
-        text_memory: usize::try_from(dedup.text_memory.0).unwrap_or(usize::MAX),
+        text_memory: usize::try_from(dedup.memory.0).unwrap_or(usize::MAX),
         text_parts: 1,
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,
@@ -170,7 +171,6 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
             value_enums::MatchKind::Best => detect::Mode::Best,
         },
         settling: detect::Settling::default(),
-        tuning: detect::Tuning::default(),
         dd: detect::dd::DdOptions { store_below: dedup.store_below },
         fuzzy: fuzzy_options(settings),
     }
@@ -331,7 +331,6 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         sitemaps: settings.scope.sitemaps != value_enums::Sitemaps::Off && settings.scope.depth > 0,
         follow_links: settings.scope.sitemaps != value_enums::Sitemaps::Only,
         soft_404: settings.scope.soft_404,
-        index_memory: settings.dedup.memory.bytes(),
         random_seed: settings.random_seed,
         max_time: settings.scope.max_time,
         ..crawl::Options::default()

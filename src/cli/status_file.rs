@@ -136,26 +136,16 @@ impl RunState {
 #[allow(missing_docs)]
 pub struct IndexStatus {
     pub records: u64,
-    /// Memory of all that recognizes pages: postings, sketches, vocabulary, digests.
+    /// Memory of all that recognizes pages: index, common text, vocabulary, digests.
     pub bytes: u64,
-    /// Of that, postings and sketches, which `dedup.memory` limits.
+    /// Of that, the index and what is known of common text.
     pub list_bytes: u64,
-    /// Records that are compared by sketch only, to stay within that limit.
-    pub unlisted: u64,
 }
 
 impl IndexStatus {
-    /// Returns the memory of postings and sketches per record.
+    /// Returns the memory of index and common text per record.
     pub fn bytes_per_record(&self) -> u64 {
         self.list_bytes.checked_div(self.records).unwrap_or_default()
-    }
-
-    /// Returns a note if the index is over its limit.
-    pub fn over_budget(&self) -> Option<String> {
-        let pages = counted(self.unlisted, "page", "pages");
-        (self.unlisted > 0).then(|| {
-            format!("index memory limit reached: its oldest {pages} are compared by sketch only (slower, still exact); raise it with --memory")
-        })
     }
 }
 
@@ -201,7 +191,6 @@ impl StatusFile {
                 records: index.indexed,
                 bytes: index.index_bytes + index.vocabulary_bytes + index.log_bytes,
                 list_bytes: index.index_bytes,
-                unlisted: index.sketch_only,
             },
             ..Self::default()
         }
@@ -297,7 +286,7 @@ impl StatusFile {
         };
         let _ = writeln!(
             text,
-            "{}{:.1} pages/s, memory {}\nindex of {} in {}, postings and sketches {} per page",
+            "{}{:.1} pages/s, memory {}\nindex of {} in {}, {} of index and common text per page",
             if self.read.is_some() { String::new() } else { self.traffic() },
             self.pages_per_second,
             byte_size(self.memory_bytes),
@@ -313,9 +302,6 @@ impl StatusFile {
                 byte_size(self.frontier_bytes),
                 byte_size(bytes)
             );
-        }
-        if let Some(over_budget) = self.index.over_budget() {
-            let _ = writeln!(text, "{over_budget}");
         }
         text.push('\n');
         text + &self.outcome_lines() + &self.waiting_lines()
@@ -430,7 +416,7 @@ mod tests {
             bytes: 24_536_000,
             memory_bytes: 120 << 20,
             frontier_bytes: 2_280_000,
-            index: IndexStatus { records: 1000, bytes: 3 << 20, list_bytes: 900_000, unlisted: 0 },
+            index: IndexStatus { records: 1000, bytes: 3 << 20, list_bytes: 900_000 },
             waiting: vec![WaitingOrigin {
                 origin: "https://a.example:443".to_owned(),
                 queued: 5000,
@@ -451,7 +437,7 @@ mod tests {
         Running for 1 min 23 s (process 4711)
         60,000 URLs seen: 56,789 queued on 12 sites, 32 in flight, 7 deferred
         1,300 requests, 23.4 MiB, 14.8 pages/s, memory 120.0 MiB
-        index of 1,000 pages in 3.0 MiB, postings and sketches 900 B per page
+        index of 1,000 pages in 3.0 MiB, 900 B of index and common text per page
         frontier of 60,000 URLs in 2.2 MiB, 38 B per URL
 
                  150  near-duplicate

@@ -40,8 +40,6 @@ pub(super) struct Dispatcher {
     /// When this run began, and the milliseconds of earlier runs.
     pub began: Instant,
     pub earlier_millis: u64,
-    /// Whether the log says that the index is over its memory limit.
-    pub has_warned_of_memory: bool,
     /// Verdicts on pages below this number have been checked again.
     pub checked: Sequence,
     /// The share of the pages that the crawl may have, in a crawl of several processes.
@@ -100,7 +98,10 @@ impl Dispatcher {
         for message in messages {
             match message {
                 DispatchMessage::Requests(requests) => self.outcomes.stage.hosts.add_requests(&requests),
-                DispatchMessage::Robots { origin, row } => self.outcomes.stage.hosts.set_robots(&origin, row),
+                DispatchMessage::Robots { origin, row } => {
+                    tracing::debug!(origin, status = row.status, bytes = row.body.len(), "robots.txt");
+                    self.outcomes.stage.hosts.set_robots(&origin, row);
+                }
                 DispatchMessage::Sitemaps(named) => self.outcomes.offer_sitemaps(named)?,
                 DispatchMessage::Mail(letters) => self.take_mail(letters)?,
                 DispatchMessage::Idle(answer) => {
@@ -121,11 +122,7 @@ impl Dispatcher {
                 self.seal()?;
             }
         }
-        if self.outcomes.stage.publish() > 0 && !std::mem::replace(&mut self.has_warned_of_memory, true) {
-            tracing::warn!(
-                "index memory limit reached: oldest pages are compared by sketch first (slower, still exact); raise it with --memory"
-            );
-        }
+        self.outcomes.stage.publish();
         Ok(())
     }
 
@@ -266,6 +263,7 @@ impl Dispatcher {
         stage.hosts.set_millis(self.earlier_millis.saturating_add(millis));
         let Some(sealed) = stage.seal() else { return Ok(()) };
         self.is_idle = false;
+        tracing::debug!(pages = sealed.batch.pages.len(), urls = sealed.batch.urls.len(), "checkpoint");
         // A closed channel means that the committer has failed. Its thread returns the reason.
         self.commits.send(sealed).map_err(|_| PipelineError::Stopped.into())
     }

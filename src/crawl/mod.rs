@@ -31,7 +31,7 @@ mod excused_tries;
 #[cfg_attr(not(feature = "spider"), allow(dead_code))]
 mod external_engine;
 mod finish;
-#[cfg(feature = "browser")]
+#[cfg(all(feature = "browser", unix))]
 mod headless_fetch;
 mod messages;
 mod options;
@@ -67,7 +67,7 @@ use crate::store::Error as StoreError;
 
 pub use conditional_fetch::ArchivedPages;
 pub use finish::{CrawlEnding, finish_folder};
-#[cfg(feature = "browser")]
+#[cfg(all(feature = "browser", unix))]
 pub use headless_fetch::HeadlessOptions;
 pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
 pub use queue_status::{QueueStatus, RestingOrigin, WaitReason};

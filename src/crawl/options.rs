@@ -124,8 +124,6 @@ pub struct Options {
     pub follow_links: bool,
     /// Whether sites are probed for soft 404s, which are then excluded.
     pub soft_404: bool,
-    /// Memory limit of the index in bytes; `None` for no limit. At the limit it gets slower instead of larger.
-    pub index_memory: Option<u64>,
     /// Decided pages after which an index snapshot is written, or a sixteenth of the pages in it if that is more.
     pub snapshot_after: u32,
     /// Seed of all sampling.
@@ -151,7 +149,6 @@ impl Default for Options {
             sitemaps: true,
             follow_links: true,
             soft_404: true,
-            index_memory: None,
             snapshot_after: 50_000,
             random_seed: 0,
             max_time: None,

@@ -141,6 +141,7 @@ impl LeaseOutcomes {
     }
 
     fn end_lease(&mut self, lease: &Lease, found: FetchOutcome, judged: Option<Judged>) -> Result<(), CrawlError> {
+        log_outcome(lease, &found, judged.as_ref());
         match (found, judged) {
             (FetchOutcome::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
             (FetchOutcome::Page(page), None) => self.unjudged_page(lease, *page),
@@ -467,4 +468,25 @@ fn kind_behind_redirect(lease: &Lease) -> LinkKind {
         LinkKind::SitemapFile => LinkKind::SitemapFile,
         _ => LinkKind::Redirect,
     }
+}
+
+/// Tells what became of a URL: failures by `-v`, all others by `-vv`.
+fn log_outcome(lease: &Lease, found: &FetchOutcome, judged: Option<&Judged>) {
+    let (url, depth) = (&lease.url, lease.discovery.depth);
+    let what = match (found, judged) {
+        (FetchOutcome::Page(_), Some(judged)) => match judged.verdict {
+            Verdict::Unique => "stored",
+            Verdict::NearDuplicate { .. } => "near-duplicate",
+            Verdict::ExactDuplicate { .. } => "exact-duplicate",
+        },
+        (FetchOutcome::Page(_), None) => "not compared",
+        (FetchOutcome::Soft404 { .. }, _) => "soft 404",
+        (FetchOutcome::Sitemap { .. }, _) => "sitemap",
+        (FetchOutcome::Redirect { .. }, _) => "redirected",
+        (FetchOutcome::Excluded { rule, .. }, _) => rule.name(),
+        (FetchOutcome::Failed { class, detail, .. }, _) => {
+            return tracing::debug!(%url, depth, "failed: {}: {detail}", class.name());
+        }
+    };
+    tracing::trace!(%url, depth, "{what}");
 }

@@ -71,7 +71,7 @@ pub fn rebuild(
     archived: &ArchivedPages,
 ) -> Result<(RebuildReport, Store), CrawlError> {
     let reader = store.reader();
-    let ((decider, _), _) = restore_decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
+    let ((decider, _), _) = restore_decider(&setup.detect, &reader, None)?;
     let mut rebuilder = Rebuilder {
         frontier: restore::urls(setup.frontier, &reader, &identity.crawl)?.frontier,
         crawl: identity.crawl.clone(),

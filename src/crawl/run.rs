@@ -28,7 +28,7 @@ use super::dispatcher::Dispatcher;
 use super::enqueue::Enqueuer;
 use super::external_engine::ExternalEngine;
 use super::finish::{CrawlEnding, Unfetched};
-#[cfg(feature = "browser")]
+#[cfg(all(feature = "browser", unix))]
 use super::headless_fetch::{HeadlessFetch, HeadlessOptions};
 use super::messages::{DispatchMessage, NamedSitemaps};
 use super::options::{Engine, Options};
@@ -89,7 +89,7 @@ pub struct CrawlSetup {
     /// What this crawl has in place of a decider and a log of its own, if several processes share it.
     pub shared: Option<SharedParts>,
     /// Which pages run in a headless browser, if any.
-    #[cfg(feature = "browser")]
+    #[cfg(all(feature = "browser", unix))]
     pub headless: Option<HeadlessOptions>,
 }
 
@@ -138,7 +138,7 @@ pub struct Crawl {
     normalizer: Normalizer,
     archived: Option<Arc<ArchivedPages>>,
     focus: Option<FocusOptions>,
-    #[cfg(feature = "browser")]
+    #[cfg(all(feature = "browser", unix))]
     headless: Option<Arc<HeadlessFetch>>,
 }
 
@@ -169,19 +169,18 @@ impl Crawl {
                 (DecisionStage::shared(decider, reader, counters, policy), Some(log), Some(mail))
             }
             None => {
-                let (decided, covered) =
-                    restore_decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
+                let (decided, covered) = restore_decider(&setup.detect, &reader, setup.against.as_ref())?;
                 let signature = snapshot_signature(&setup.detect, setup.against.as_deref());
                 let snapshots = IndexSnapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
                 let stage = DecisionStage::new(decided, reader, counters, snapshots, setup.against, policy, logged);
                 (stage, None, None)
             }
         };
-        #[cfg(feature = "browser")]
+        #[cfg(all(feature = "browser", unix))]
         let headless =
             setup.headless.map(|options| HeadlessFetch::new(options, fetcher.clone(), setup.normalizer.clone()));
         Ok(Self {
-            #[cfg(feature = "browser")]
+            #[cfg(all(feature = "browser", unix))]
             headless: headless.map(Arc::new),
             options: setup.crawl,
             seeds: setup.seeds,
@@ -374,7 +373,6 @@ impl Crawl {
             commits,
             changed: changed.clone(),
             began: Instant::now(),
-            has_warned_of_memory: false,
             checked: Sequence(0),
             pages: self.pages,
             is_idle: false,
@@ -384,7 +382,7 @@ impl Crawl {
             fetch,
             prober,
             archived: self.archived,
-            #[cfg(feature = "browser")]
+            #[cfg(all(feature = "browser", unix))]
             headless: self.headless.clone(),
             changed: changed.clone(),
             spellings: Spellings::default(),
@@ -432,7 +430,7 @@ impl Crawl {
         let mut scheduling = JoinSet::new();
         scheduling.spawn(scheduler.run());
         let scheduled = scheduling.join_next().await;
-        #[cfg(feature = "browser")]
+        #[cfg(all(feature = "browser", unix))]
         if let Some(headless) = self.headless {
             headless.close().await;
         }

@@ -18,7 +18,7 @@ use crate::pipeline::RequestCounts;
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
 use super::early_failures::{EarlyFailure, EarlyFailures};
 use super::excused_tries::ExcusedTries;
-#[cfg(feature = "browser")]
+#[cfg(all(feature = "browser", unix))]
 use super::headless_fetch::HeadlessFetch;
 use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps};
 use super::options::Options;
@@ -37,7 +37,7 @@ pub(super) struct Worker {
     /// Pages that the generation before has kept.
     pub archived: Option<Arc<ArchivedPages>>,
     /// Runs the scripts of pages that need it.
-    #[cfg(feature = "browser")]
+    #[cfg(all(feature = "browser", unix))]
     pub headless: Option<Arc<HeadlessFetch>>,
     /// Wakes the scheduler.
     pub changed: Arc<Notify>,
@@ -296,7 +296,7 @@ impl Worker {
 
     /// Renders a page and checks whether it is a soft 404. `is_archived` tells that it comes from our archive;
     /// `was_there` returns its archived copy if it is unchanged.
-    #[cfg_attr(not(feature = "browser"), allow(unused_variables))]
+    #[cfg_attr(not(all(feature = "browser", unix)), allow(unused_variables))]
     async fn page(
         &self,
         lease: &Lease,
@@ -319,7 +319,7 @@ impl Worker {
         if let Some(step) = self.page_refresh(lease, asked, &page) {
             return step;
         }
-        #[cfg(feature = "browser")]
+        #[cfg(all(feature = "browser", unix))]
         let page = match self.headless.as_ref().filter(|_| !is_archived) {
             None => page,
             Some(headless) => match headless.run_scripts(&self.fetch, page).await {
@@ -328,7 +328,7 @@ impl Worker {
             },
         };
         // Scripts may have written one.
-        #[cfg(feature = "browser")]
+        #[cfg(all(feature = "browser", unix))]
         if let Some(step) = self.page_refresh(lease, asked, &page) {
             return step;
         }

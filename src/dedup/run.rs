@@ -142,7 +142,7 @@ impl Dedup {
     pub fn open(mut setup: DedupSetup, store: Store, identity: &Identity) -> Result<Self, PipelineError> {
         let reader = store.reader();
         let against = setup.against.clone();
-        let (decided, covered) = restore_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
+        let (decided, covered) = restore_decider(&setup.detect, &reader, against.as_ref())?;
         let signature = snapshot_signature(&setup.detect, against.as_deref());
         let (mut known, mut names) = (Captures::default(), RowNames::default());
         for row in reader.all_urls()? {

@@ -22,8 +22,6 @@ pub struct DedupSetup {
     pub documents: Option<documents::Options>,
     /// Media types that are pages.
     pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
-    /// Memory limit of the index in bytes; `None` for no limit.
-    pub index_memory: Option<u64>,
     /// Pages after which an index snapshot is written.
     pub snapshot_after: u32,
     pub obey_noarchive: bool,

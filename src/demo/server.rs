@@ -41,9 +41,9 @@ impl DemoServer {
     }
 }
 
-/// Serves the site on a free port of 127.0.0.1 until the returned server is stopped or dropped.
-pub async fn serve(site: Arc<DemoSite>) -> io::Result<DemoServer> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+/// Serves the site on a port of 127.0.0.1 until the returned server is stopped or dropped; 0 stands for a free one.
+pub async fn serve(site: Arc<DemoSite>, port: u16) -> io::Result<DemoServer> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let address = listener.local_addr()?;
     let (shutdown, stopped) = oneshot::channel::<()>();
     let router = Router::new().fallback(answer).with_state(site);
@@ -95,7 +95,7 @@ mod tests {
 
     #[tokio::test]
     async fn pages_redirects_and_dead_links_are_answered_as_planted() {
-        let server = serve(Arc::new(DemoSite::new(0))).await.unwrap();
+        let server = serve(Arc::new(DemoSite::new(0)), 0).await.unwrap();
         assert!(ask(server.address(), "/").await.starts_with("HTTP/1.1 200"));
         assert!(ask(server.address(), "/manual").await.contains("location: /1.1/index.html"));
         assert!(ask(server.address(), "/lost.html").await.starts_with("HTTP/1.1 404"));

@@ -402,8 +402,14 @@ impl RuleLearner {
                 self.withdrawn.push(RuleId { rule: place, context: context as u32 });
             }
             match (was_proven, confidence.state == RuleState::Proven) {
-                (false, true) => self.proven += 1,
-                (true, false) => self.proven -= 1,
+                (false, true) => {
+                    self.proven += 1;
+                    tracing::debug!(rule = %entry.rule, on = %name, "rule is believed");
+                }
+                (true, false) => {
+                    self.proven -= 1;
+                    tracing::debug!(rule = %entry.rule, on = %name, "rule is withdrawn");
+                }
                 _ => {}
             }
         }

@@ -210,6 +210,7 @@ impl Politeness {
     /// Delays the origin's next request by `rest` from now.
     pub fn back_off(&self, origin: &str, rest: Duration, why: Rest) {
         let until = Instant::now() + rest;
+        tracing::debug!(origin, ?rest, ?why, "host rests");
         self.with_origin(origin, |host| {
             host.pace.rest(until);
             if host.resting.is_none_or(|(known, _)| known < until) {

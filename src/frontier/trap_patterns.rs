@@ -138,6 +138,9 @@ impl TrapPatterns {
             let before = run.is_closed();
             run.add(number, name);
             let after = run.is_closed();
+            if after && !before {
+                tracing::debug!(pattern = text, "URLs of this pattern repeat each other: no more of them are fetched");
+            }
             self.count_closed(before, after);
         }
     }

@@ -429,11 +429,10 @@ impl DecisionStage {
         (hosts, Some(snapshots))
     }
 
-    /// Publishes the counters, and returns how many pages the index compares by sketch only.
-    pub fn publish(&self) -> u64 {
+    /// Publishes the counters.
+    pub fn publish(&self) {
         let stats = self.decider.stats();
         self.live.publish(self.hosts.totals().clone(), stats);
-        stats.sketch_only
     }
 
     /// Takes the batch for the committer, with the changes of the counters; `None` if there is nothing to commit.

@@ -60,7 +60,10 @@ impl IndexSnapshots {
         if let Some(ready) = self.pending.take_if(|pending| pending.pages <= committed) {
             let covered = ready.pages;
             match ready.publish() {
-                Ok(()) => self.covered = covered,
+                Ok(()) => {
+                    tracing::debug!(pages = covered, "index snapshot is in place");
+                    self.covered = covered;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "cannot put the index snapshot in place; the next run rebuilds the index from the log")
                 }

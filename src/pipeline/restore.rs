@@ -17,21 +17,13 @@ use super::reference_crawls::{ReferenceCrawls, ReferenceCrawlsError, has_same_te
 /// Cost: about a second for a snapshot of a million records, and some microseconds for each term and page that
 /// only the logs have.
 ///
-/// The pages of earlier crawls come before all others, and their terms are the first of the log. `memory` limits
-/// the index from the first record on, as it did when the pages were decided.
+/// The pages of earlier crawls come before all others, and their terms are the first of the log.
 pub(crate) fn restore_decider(
     options: &detect::Options,
-    memory: Option<u64>,
     reader: &StoreReader,
     against: Option<&Arc<ReferenceCrawls>>,
 ) -> Result<(DeciderState, u32), PipelineError> {
-    let new = || {
-        let mut decider = Decider::new(options.clone(), PageRecords::with(reader.clone(), against.cloned()));
-        if let Some(bytes) = memory {
-            decider.set_memory_limit(usize::try_from(bytes).unwrap_or(usize::MAX));
-        }
-        decider
-    };
+    let new = || Decider::new(options.clone(), PageRecords::with(reader.clone(), against.cloned()));
     let signature = index_snapshot::signature(options, against.map(Arc::as_ref));
     let seeds = against.map_or(0, |against| against.len());
     let restored = index_snapshot::load(reader, &signature, new(), seeds);

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::ReportError;
 use super::csv_list::CsvList;
-use crate::model::{OutcomeKind, PageLine};
+use crate::model::{Exclusion, OutcomeKind, PageLine, Reason};
 use crate::store::PageLines;
 
 /// Examples of each change.
@@ -19,8 +19,10 @@ const EXAMPLES: usize = 100;
 pub enum PageChange {
     /// Compared in the later crawl only.
     New,
-    /// Compared in the earlier crawl only.
+    /// Compared in the earlier crawl only, and not there any more: 404, 410, a redirect, or no link to it is left.
     Gone,
+    /// Compared in the earlier crawl only; the later one has not asked for it, or got no answer.
+    NotFetched,
     /// Kept by the earlier crawl, a duplicate in the later one.
     NewlyDuplicated,
     /// A duplicate in the earlier crawl, kept by the later one.
@@ -33,14 +35,22 @@ pub enum PageChange {
 
 impl PageChange {
     /// All changes, in the order of the report.
-    pub const ALL: [Self; 6] =
-        [Self::New, Self::Gone, Self::NewlyDuplicated, Self::NoLongerDuplicated, Self::Changed, Self::Same];
+    pub const ALL: [Self; 7] = [
+        Self::New,
+        Self::Gone,
+        Self::NewlyDuplicated,
+        Self::NoLongerDuplicated,
+        Self::Changed,
+        Self::NotFetched,
+        Self::Same,
+    ];
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             PageChange::New => "new",
             PageChange::Gone => "gone",
+            PageChange::NotFetched => "not fetched this time",
             PageChange::NewlyDuplicated => "newly duplicated",
             PageChange::NoLongerDuplicated => "no longer duplicated",
             PageChange::Changed => "changed",
@@ -107,7 +117,8 @@ impl Comparison {
     /// If the lines of either cannot be read.
     pub fn read(later: &Path, earlier: &Path) -> Result<Self, ReportError> {
         let comparison = Self::by(later, earlier, false)?;
-        let matched = PageChange::ALL.iter().filter(|change| !matches!(change, PageChange::New | PageChange::Gone));
+        use PageChange::{Gone, New, NotFetched};
+        let matched = PageChange::ALL.iter().filter(|change| !matches!(change, New | Gone | NotFetched));
         let is_disjoint = matched.into_iter().all(|change| comparison.count(*change) == 0);
         if is_disjoint { Self::by(later, earlier, true) } else { Ok(comparison) }
     }
@@ -136,9 +147,11 @@ impl Comparison {
             }
         }
         let mut now: HashSet<u128> = HashSet::new();
-        let mut others: HashMap<u128, String> = HashMap::new();
+        let mut others: HashMap<u128, (PageChange, String)> = HashMap::new();
+        let mut has_skipped = false;
         for line in PageLines::open(later)? {
             let line = line?;
+            has_skipped |= line.outcome == OutcomeKind::Deferred;
             let key = key(&line.url);
             let Some(state) = PageState::of(&line) else {
                 if let Some(old) = before.get(&key).filter(|_| line.outcome == OutcomeKind::PredictedDuplicate) {
@@ -149,7 +162,9 @@ impl Comparison {
                     comparison.add(change, line.url, format!("is predicted to repeat {of}"));
                 } else if before.contains_key(&key) {
                     let reason = line.reason.map_or(String::new(), |reason| format!(": {}", reason.name()));
-                    others.insert(key, format!("{}{reason}", line.outcome.name()));
+                    let status = line.status.map_or(String::new(), |status| format!(" {status}"));
+                    let change = if is_gone(&line) { PageChange::Gone } else { PageChange::NotFetched };
+                    others.insert(key, (change, format!("{}{reason}{status}", line.outcome.name())));
                 }
                 continue;
             };
@@ -169,8 +184,13 @@ impl Comparison {
             let line = line?;
             let key = key(&line.url);
             if PageState::of(&line).is_some() && !now.contains(&key) {
-                let note = others.get(&key).cloned().unwrap_or_else(|| "not seen".to_owned());
-                comparison.add(PageChange::Gone, line.url, note);
+                // A link to it may be on a page that was not asked for.
+                let unseen = || match has_skipped {
+                    true => (PageChange::NotFetched, "not seen, and some links were not followed".to_owned()),
+                    false => (PageChange::Gone, "no link is left".to_owned()),
+                };
+                let (change, note) = others.remove(&key).unwrap_or_else(unseen);
+                comparison.add(change, line.url, note);
             }
         }
         Ok(comparison)
@@ -200,6 +220,12 @@ impl ComparedPages {
     }
 }
 
+/// Whether a page that was not compared is not there any more.
+fn is_gone(line: &PageLine) -> bool {
+    let is_error_page = line.reason == Some(Reason::Excluded(Exclusion::Soft404));
+    line.outcome == OutcomeKind::Redirected || is_error_page || matches!(line.status, Some(404 | 410))
+}
+
 /// Returns path and query of a URL; of a document without URL, its name.
 fn path(url: &str) -> String {
     Url::parse(url).map_or_else(|_| url.to_owned(), |parsed| parsed[Position::BeforePath..].to_owned())
@@ -208,7 +234,7 @@ fn path(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{FailureClass, Reason};
+    use crate::model::FailureClass;
 
     fn folder(lines: &[(&str, OutcomeKind, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -218,6 +244,7 @@ mod tests {
                 outcome: *outcome,
                 text_digest: Some((*text).to_owned()),
                 reason: (*outcome == OutcomeKind::Failed).then_some(Reason::Failed(FailureClass::Http)),
+                status: (*outcome == OutcomeKind::Failed).then(|| text.parse().unwrap_or(404)),
                 duplicate_of: outcome.name().ends_with("duplicate").then(|| "http://a.test/kept".to_owned()),
                 ..PageLine::default()
             };
@@ -237,6 +264,7 @@ mod tests {
             ("http://a.test/copied", OutcomeKind::Stored, "5"),
             ("http://a.test/freed", OutcomeKind::NearDuplicate, "6"),
             ("http://a.test/failed", OutcomeKind::Failed, ""),
+            ("http://a.test/busy", OutcomeKind::Stored, "8"),
             ("http://a.test/print", OutcomeKind::NearDuplicate, "1"),
         ]);
         let later = folder(&[
@@ -246,17 +274,34 @@ mod tests {
             ("http://a.test/copied", OutcomeKind::ExactDuplicate, "5b"),
             ("http://a.test/freed", OutcomeKind::Stored, "6"),
             ("http://a.test/new", OutcomeKind::Stored, "7"),
+            ("http://a.test/busy", OutcomeKind::Failed, "503"),
             ("http://a.test/print", OutcomeKind::PredictedDuplicate, ""),
         ]);
         let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
         let counts = PageChange::ALL.map(|change| comparison.count(change));
-        assert_eq!((counts, comparison.is_by_path), ([1, 2, 1, 1, 1, 2], false));
-        assert_eq!((comparison.later.copies, comparison.earlier.all()), (1, 7));
-        let gone: Vec<&str> = comparison.examples[&PageChange::Gone].iter().map(|page| page.note.as_str()).collect();
-        assert_eq!(gone, ["not seen", "failed: http"]);
+        assert_eq!((counts, comparison.is_by_path), ([1, 2, 1, 1, 1, 1, 2], false));
+        assert_eq!((comparison.later.copies, comparison.earlier.all()), (1, 8));
+        let notes = |comparison: &Comparison, change| -> Vec<String> {
+            comparison.examples[&change].iter().map(|page| page.note.clone()).collect()
+        };
+        assert_eq!(notes(&comparison, PageChange::Gone), ["no link is left", "failed: http 404"]);
+        assert_eq!(notes(&comparison, PageChange::NotFetched), ["failed: http 503"]);
         assert!(
             comparison.list.text().contains("newly duplicated,http://a.test/copied,repeats http://a.test/kept\r\n")
         );
+    }
+
+    #[test]
+    fn a_page_is_gone_only_if_every_link_was_followed() {
+        let earlier = folder(&[
+            ("http://a.test/", OutcomeKind::Stored, "1"),
+            ("http://a.test/x", OutcomeKind::Stored, "2"),
+            ("http://a.test/y", OutcomeKind::Stored, "3"),
+        ]);
+        let later =
+            folder(&[("http://a.test/", OutcomeKind::Stored, "1"), ("http://a.test/y", OutcomeKind::Deferred, "")]);
+        let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
+        assert_eq!((comparison.count(PageChange::Gone), comparison.count(PageChange::NotFetched)), (0, 2));
     }
 
     #[test]
@@ -266,6 +311,6 @@ mod tests {
         let later = folder(&[("https://b.test/x?y", OutcomeKind::Stored, "1")]);
         let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
         assert!(comparison.is_by_path);
-        assert_eq!(PageChange::ALL.map(|change| comparison.count(change)), [0, 1, 0, 0, 0, 1]);
+        assert_eq!(PageChange::ALL.map(|change| comparison.count(change)), [0, 1, 0, 0, 0, 0, 1]);
     }
 }

@@ -158,6 +158,14 @@ impl LineStats {
         self.outcome(OutcomeKind::Stored) + self.outcome(OutcomeKind::NotModified)
     }
 
+    /// Returns the requests that were saved: links found on duplicates only, predicted duplicates, and URLs of patterns
+    /// that yield duplicates only.
+    pub fn requests_saved(&self) -> u64 {
+        let skipped: u64 = self.sites.values().map(|site| site.skipped).sum();
+        let of_patterns = self.reason(Reason::Excluded(Exclusion::Pattern));
+        skipped + self.outcome(OutcomeKind::PredictedDuplicate) + of_patterns
+    }
+
     /// Returns the number of URLs with a reason.
     pub fn reason(&self, reason: Reason) -> u64 {
         self.reasons.get(&reason).copied().unwrap_or(0)

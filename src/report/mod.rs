@@ -1,19 +1,20 @@
 //! *What did this crawl find, and what did it cost?*
 //!
 //! ```text
-//! pages.jsonl ──► line_stats ───────────┐
+//! pages.jsonl ──► line_stats, audit ────┐
 //! crawl.json ───► facts ────────────────┤
 //! logs ─────────► replay, skip_cost ────┼─► Report ─► html: one page, and parts beside it
 //! logs, archive ► cluster_list ─────────┘
 //! ```
 //!
 //! The room reads the output folder of a finished or paused crawl through `store` and changes nothing in it.
-//! [`Report::gather`] reads the page lines twice and the logs a few times. Memory grows with hosts and clusters, not
+//! [`Report::gather`] reads the page lines a few times and the logs a few times. Memory grows with hosts and clusters, not
 //! with pages, unless a module says otherwise.
 //!
 //! [`Report`] holds the figures. [`PredictionStats`] and [`SkipCost`] estimate losses from samples; the method is in
 //! `sampling_estimate`.
 
+mod audit;
 mod causes;
 mod cluster_list;
 mod comparison;
@@ -45,6 +46,7 @@ use crate::model::{HostRow, Totals};
 use crate::pipeline::PageRecordError;
 use crate::store::{self, StoreReader};
 
+pub use audit::{Audit, FindingKind, FoundPage};
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
 pub use cluster_list::{Cluster, ClusterMember, Clusters, CopyDifference, ShownCopy};
 pub use comparison::{ChangedPage, ComparedPages, Comparison, PageChange};
@@ -151,6 +153,8 @@ pub struct Report {
     pub skip_cost: SkipCost,
     /// The clusters, the largest first.
     pub clusters: Clusters,
+    /// What pages say of themselves beside what was measured.
+    pub audit: Audit,
 }
 
 impl Report {
@@ -175,6 +179,7 @@ impl Report {
                 &lines.clusters,
                 limits.diffs as usize,
             )?,
+            audit: Audit::read(folder)?,
             totals: opened.mark.totals,
             settings,
             lines,

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::error::{Error, Result};
 
+/// The name of the lock in an output folder.
+pub const LOCK: &str = "ndcrawl.lock";
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
@@ -79,7 +81,7 @@ impl OutputFolder {
 
     /// Locks the folder for this process. The lock ends with the returned value, or with the process. The file stays.
     pub(crate) fn lock(&self) -> Result<FolderLock> {
-        let path = self.root.join("ndcrawl.lock");
+        let path = self.root.join(LOCK);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -134,7 +136,7 @@ pub enum FolderUse {
 /// # Errors
 /// [`Error::Io`] if the lock file cannot be read.
 pub fn folder_use(folder: &Path) -> Result<FolderUse> {
-    let path = folder.join("ndcrawl.lock");
+    let path = folder.join(LOCK);
     let mut file = match File::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(FolderUse::Free),

@@ -84,7 +84,7 @@ pub use compact_lines::LastDepth;
 pub use crawl_file::{read_json_file, write_crawl_file, write_json_file, write_status_file};
 pub use disk::{DiskStep, Faults, free_space};
 pub use error::{Error, Result};
-pub use folder::{FolderLock, FolderUse, delete_crawl, folder_use};
+pub use folder::{FolderLock, FolderUse, LOCK, delete_crawl, folder_use};
 pub use generations::{CrawlVersion, EARLIER, complete, set_aside};
 #[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
 pub(crate) use gzip::Gzip;

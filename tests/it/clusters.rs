@@ -114,6 +114,13 @@ fn clusters_of_the_demo_are_listed_and_a_closed_pipe_is_no_error() {
     let duplicates = pages_of(&place).iter().filter(|line| line["duplicate_of"].is_string()).count();
     let listed: usize = clusters.iter().map(|cluster| cluster["pages"].as_array().unwrap().len() - 1).sum();
     assert_eq!(listed, duplicates);
+    let shown = |flags: &[&str]| {
+        objects(&place.run(["clusters", "demo-out", "--json"].iter().chain(flags)).finish().expect_code(0))
+    };
+    assert_eq!(shown(&["--limit", "2"]), clusters[..2]);
+    assert_eq!(shown(&["--host", "127.0.0.1"]), clusters);
+    assert!(shown(&["--host", "a.test"]).is_empty());
+
     let sizes: Vec<usize> = clusters.iter().map(|cluster| cluster["pages"].as_array().unwrap().len()).collect();
     assert!(sizes.is_sorted_by(|one, other| one >= other), "{sizes:?}");
 

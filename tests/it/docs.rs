@@ -248,8 +248,8 @@ fn help() -> BTreeMap<String, BTreeSet<String>> {
 /// The arguments of this program in a piece of code; `None` if it calls another one.
 fn arguments(code: &str) -> Option<&str> {
     let call = Regex::new(r"(?:^|\| )(?:ndcrawl|cargo run --release --)(?: |$)").unwrap();
-    // Of other programs: cargo's features, and a benchmark's synthetic records.
-    if code.starts_with("--features") || code.starts_with("--synthetic") {
+    // Of another program: cargo's features.
+    if code.starts_with("--features") {
         return None;
     }
     let rest = if code.starts_with('-') { code } else { &code[call.find(code)?.end()..] };

@@ -17,8 +17,9 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
+    "audit",
     "crawl",
     "cluster",
     "cluster init",
@@ -45,7 +46,7 @@ const COMMANDS: [&str; 24] = [
 ];
 
 /// Command lines that fail, each in a folder of its own that holds [`FILES`].
-const MISTAKES: [&str; 32] = [
+const MISTAKES: [&str; 33] = [
     "",
     "not-a-command",
     "ftp://h.test/",
@@ -67,6 +68,7 @@ const MISTAKES: [&str; 32] = [
     "export missing",
     "export missing --format jsonl",
     "explain missing http://h.test/",
+    "audit missing",
     "clusters missing",
     "verify missing",
     "report missing",

@@ -60,6 +60,69 @@ fn explain_finds_a_page_by_the_end_of_its_path() {
     }
 }
 
+#[test]
+fn explain_looks_in_the_folder_that_a_crawl_takes() {
+    let place = Place::new();
+    place.run(["demo", "-o", "ndcrawl-out", "-q"]).finish().expect_code(0);
+    let pages = crate::program::pages(&place.path("ndcrawl-out"));
+    let url = pages[0]["url"].as_str().unwrap();
+    let told = place.run(["explain", url]).finish().expect_code(0).stdout;
+    assert_eq!(
+        told,
+        place
+            .run(["explain", "ndcrawl-out", url])
+            .finish()
+            .expect_code(0)
+            .stdout
+            .replace("ndcrawl-out", "./ndcrawl-out")
+    );
+    place.run(["explain", url, url, "--all"]).finish().expect_code(0);
+    assert_hint(&place.run(["explain", "ndcrawl-out"]).finish().expect_code(2), "ndcrawl explain DIR URL");
+}
+
+#[test]
+fn the_folder_of_somebody_else_is_not_filled() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("site")).unwrap();
+    place.write("site/index.html", "<p>mine</p>");
+    for folder in ["site", "."] {
+        let refused = place.run([SEED, "-o", folder]).finish().expect_code(5);
+        assert_hint(&refused, "name a new folder");
+        assert!(refused.stderr.contains("holds no crawl but '"), "{}", refused.stderr);
+    }
+    assert_eq!(place.names(), ["site"]);
+    // What file systems and tools leave behind is nobody's.
+    std::fs::create_dir_all(place.path("new/lost+found")).unwrap();
+    place.write("new/.gitkeep", "");
+    place.run(["demo", "-q", "-o", "new"]).finish().expect_code(0);
+}
+
+#[test]
+fn a_file_or_a_folder_is_no_seed() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("site")).unwrap();
+    place.write("site/index.html", "<p>mine</p>");
+    for path in ["./site", "site/index.html", "/etc/hostname"] {
+        let refused = place.run([path]).finish().expect_code(2);
+        assert!(refused.stderr.contains("a path, not a URL: ndcrawl dedup"), "{path}: {}", refused.stderr);
+    }
+    let refused = place.run(["--seeds", env!("CARGO_BIN_EXE_ndcrawl")]).finish().expect_code(2);
+    assert!(refused.stderr.contains(": no text"), "{}", refused.stderr);
+}
+
+#[test]
+fn too_many_duplicates_have_an_exit_code_of_their_own() {
+    let place = Place::new();
+    let row = |n: u32| format!("{{\"id\":{n},\"text\":\"{}\"}}\n", sentences(&words_of(n.into(), "gate", 60)));
+    place.write("rows.jsonl", &[row(1), row(2), row(2).replace("\"id\":2", "\"id\":3"), row(4)].concat());
+    let gate =
+        |rate: &str, out: &str| place.run(["dedup", "rows.jsonl", "-o", out, "--max-duplicate-rate", rate]).finish();
+    gate("25", "enough").expect_code(0);
+    let run = gate("24.9", "too-many").expect_code(9);
+    let told = "error: 25.0% of 4 pages compared are duplicates, more than --max-duplicate-rate 24.9%";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+}
+
 /// A page all of whose links leave its host.
 struct Portal;
 

@@ -40,6 +40,7 @@
 //! | `s3` | exports to a bucket and inputs from there, with a server that is cut off (feature `s3`) |
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
+//! | `log` | what `-v` tells of a crawl |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
 //! | `better_place` | that of a page and a list of it the page is kept |
 //! | `edited_copies` | edited copies are found and pages of one template are not, whatever the host |
@@ -48,7 +49,6 @@
 //! | `exactness` | that every decision equals brute force, in any batches |
 //! | `evaluation` | figures of `eval` on labelled pages |
 //! | `planted` | that planted near-duplicates have the planted distance |
-//! | `synthetic` | that the benchmark sets of the index are reproducible |
 //! | `packages` | that the archive, the Debian package and the Dockerfile are sound |
 //! | `docs` | that the documentation is true |
 //! | `golden` | that verdicts and texts are unchanged |
@@ -99,6 +99,7 @@ mod https;
 mod invariants;
 mod judged;
 mod kill;
+mod log;
 mod main_text;
 mod malice;
 mod manners;
@@ -130,7 +131,6 @@ mod soft_404;
 mod spellings;
 mod spider;
 mod surface;
-mod synthetic;
 mod traps;
 mod unmatched;
 mod web;

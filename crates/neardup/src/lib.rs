@@ -40,7 +40,7 @@
 //! model
 //! ```
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod deduplicator;

@@ -1,11 +1,10 @@
 //! The class `Deduplicator`.
 //!
-//! Terms are counted outside of the lock, and Python's own lock is released while Rust works. Threads that insert at the
-//! same time first search under the shared lock. So the threads of Python count and search side by side, and only
-//! decisions wait for each other.
+//! Terms are counted outside of the lock, and Python's own lock is released while Rust works. So the threads of Python
+//! count side by side, and only decisions wait for each other.
 
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use neardup::{Counted, Counter};
 use pyo3::exceptions::PyValueError;
@@ -40,8 +39,6 @@ use crate::verdict::{Explanation, Match, TermShare, Verdict};
 ///         duplicates or unique: short texts resemble each other by chance.
 ///     language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
 ///         they are. ``en`` also serves collections in several languages.
-///     memory_budget: Bytes of the index. Beyond it the oldest documents are compared by sketch first: slower, still
-///         exact. ``None`` for no bound.
 ///     threads: Threads that work at once in one call; ``None`` for one on each core. Verdicts do not depend on it.
 ///
 /// Raises:
@@ -53,28 +50,22 @@ pub(crate) struct Deduplicator {
     threads: usize,
 }
 
-/// Documents of a batch that are searched for ahead. The later ones of a longer batch would be compared with so many
-/// that came since that searching again takes less time.
-const MOST_AHEAD: usize = 1_000;
-
 #[pymethods]
 impl Deduplicator {
     #[new]
     #[pyo3(
-        signature = (threshold=None, *, own_words=true, min_terms=20, language=Some("en"), memory_budget=None, threads=None),
-        text_signature = "(threshold=None, *, own_words=True, min_terms=20, language='en', memory_budget=None, threads=None)"
+        signature = (threshold=None, *, own_words=true, min_terms=20, language=Some("en"), threads=None),
+        text_signature = "(threshold=None, *, own_words=True, min_terms=20, language='en', threads=None)"
     )]
     fn new(
         threshold: Option<f64>,
         own_words: bool,
         min_terms: usize,
         language: Option<&str>,
-        memory_budget: Option<usize>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let builder = neardup::Deduplicator::builder().own_words(own_words).min_terms(min_terms).language(language);
         let builder = threshold.into_iter().fold(builder, neardup::Builder::threshold);
-        let builder = memory_budget.into_iter().fold(builder, neardup::Builder::memory_budget);
         Self::with(builder.build().map_err(exception)?, threads)
     }
 
@@ -97,8 +88,7 @@ impl Deduplicator {
 
     /// Takes documents in, in order, and returns their verdicts, one each.
     ///
-    /// Verdicts are those of one `insert` each. Terms are counted on several threads, and a large index is queried on
-    /// several.
+    /// Verdicts are those of one `insert` each. Terms are counted on several threads.
     ///
     /// Raises:
     ///     ValueError: As `insert`; for a missing value; for more or fewer keys than documents. None of the documents
@@ -239,13 +229,12 @@ impl Deduplicator {
 }
 
 impl Deduplicator {
-    fn with(mut documents: neardup::Deduplicator<Key>, threads: Option<usize>) -> PyResult<Self> {
+    fn with(documents: neardup::Deduplicator<Key>, threads: Option<usize>) -> PyResult<Self> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or_else(cores);
         if threads == 0 {
             return Err(PyValueError::new_err("threads: give 1 or more, or None for one on each core"));
         }
-        documents.set_threads(threads);
         let counter = documents.counter();
         Ok(Self { documents: RwLock::new(documents), counter, threads })
     }
@@ -265,22 +254,12 @@ impl Deduplicator {
     }
 
     /// Inserts counted documents; without keys, each is named by its number.
-    ///
-    /// Alone it searches and decides at once: that takes less work. Beside others it searches first, so that those who
-    /// wait do it side by side.
-    fn take_in(&self, mut counted: Vec<Counted>, keys: Option<Vec<Key>>) -> PyResult<Vec<Verdict>> {
+    fn take_in(&self, counted: Vec<Counted>, keys: Option<Vec<Key>>) -> PyResult<Vec<Verdict>> {
         if let Some(keys) = keys.as_ref().filter(|keys| keys.len() != counted.len()) {
             let message = format!("{} documents and {} keys: give one key each", counted.len(), keys.len());
             return Err(PyValueError::new_err(message));
         }
-        let mut documents = match self.try_write() {
-            Some(documents) => documents,
-            None => {
-                let ahead = counted.len().min(MOST_AHEAD);
-                self.read().search_ahead(&mut counted[..ahead]).map_err(exception)?;
-                self.write()
-            }
-        };
+        let mut documents = self.write();
         let numbers = (documents.len() as i64..).map(Key::Number).take(counted.len());
         let keys = keys.unwrap_or_else(|| numbers.collect());
         let verdicts = documents.insert_counted(keys.into_iter().zip(counted)).map_err(exception)?;
@@ -290,14 +269,6 @@ impl Deduplicator {
     // A panic in between is a bug; the decider itself refuses to go on after an error.
     fn read(&self) -> RwLockReadGuard<'_, neardup::Deduplicator<Key>> {
         self.documents.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn try_write(&self) -> Option<RwLockWriteGuard<'_, neardup::Deduplicator<Key>>> {
-        match self.documents.try_write() {
-            Ok(documents) => Some(documents),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, neardup::Deduplicator<Key>> {

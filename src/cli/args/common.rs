@@ -33,9 +33,9 @@ pub struct Verbosity {
     /// Example: -q
     #[arg(verbatim_doc_comment, short, long, help_heading = "Logging", conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Log more; -vv logs everything
+    /// Log what the crawl does; -vv each URL, too, -vvv what libraries say
     ///
-    /// Off: what it adds helps only to find the cause of a fault.
+    /// Off: progress and summary say what most people want to know.
     /// Example: -v
     #[arg(verbatim_doc_comment, short, long, help_heading = "Logging", action = clap::ArgAction::Count)]
     pub verbose: u8,
@@ -48,7 +48,8 @@ impl Verbosity {
             (true, _) => ("-q", "error"),
             (_, 0) => return None,
             (_, 1) => ("-v", "debug"),
-            _ => ("-vv", "trace"),
+            (false, 2) => ("-vv", "trace"),
+            (false, _) => ("-vvv", "all"),
         };
         let key = schema::find("log.level")?;
         Some(GivenValue { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })

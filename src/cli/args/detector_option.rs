@@ -109,7 +109,7 @@ mod tests {
     fn an_unknown_option_is_told_what_there_is() {
         assert_eq!(error("second_check"), "it has no value; an example is second_check=none");
         assert_eq!(error("threshold=0.5"), "'threshold' is not of one detector: use --threshold");
-        assert_eq!(error("text_memry=1G"), "no detector has 'text_memry'; a similar option exists: text_memory");
-        assert!(error("colour=red").starts_with("no detector has 'colour'; there are second_check, text_memory, "));
+        assert_eq!(error("second_chek=none"), "no detector has 'second_chek'; a similar option exists: second_check");
+        assert!(error("colour=red").starts_with("no detector has 'colour'; there are second_check, "));
     }
 }

@@ -32,7 +32,24 @@ pub struct ClustersArguments {
     /// Leave out pages whose similarity to the stored page is below F, from 0 to 1
     #[arg(long, value_name = "F")]
     pub min_mwo: Option<Threshold>,
+    /// Only clusters with a page of this host
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Only the N largest clusters
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// Print one line of JSON per cluster
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Print one JSON object, with all pages
     #[arg(long)]
     pub json: bool,
 }
@@ -121,21 +138,32 @@ pub struct ReindexArguments {
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// Output folder of the crawl
+    /// Output folder of the crawl [default: ./ndcrawl-out, if a URL with its scheme comes first]
     #[arg(value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
+    dir: PathBuf,
     /// The URL, with or without its scheme, in any equivalent spelling
     #[arg(value_hint = ValueHint::Url)]
-    pub url: String,
+    url: Option<String>,
     /// Compare with the page of this URL, term by term
     #[arg(value_name = "URL2", value_hint = ValueHint::Url)]
-    pub other: Option<String>,
-    /// Show all terms, not only the heaviest
-    #[arg(long, requires = "other")]
+    other: Option<String>,
+    /// Show all terms of two pages, not only the heaviest
+    #[arg(long)]
     pub all: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl ExplainArguments {
+    /// Returns the folder, the URL if there is one, and the URL to compare with.
+    pub fn named(&self) -> (PathBuf, Option<&str>, Option<&str>) {
+        let (url, other) = (self.url.as_deref(), self.other.as_deref());
+        match self.dir.to_str().filter(|text| text.contains("://") && other.is_none()) {
+            Some(first) => (PathBuf::from("./ndcrawl-out"), Some(first), url),
+            None => (self.dir.clone(), url, other),
+        }
+    }
 }
 
 /// The arguments of `report`.
@@ -172,6 +200,9 @@ pub struct DemoArguments {
     /// Output folder
     #[arg(short, long, value_name = "DIR", default_value = "./demo-out", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
+    /// Only serve the site, on this port of 127.0.0.1, until Ctrl-C: to crawl it with options of your own
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "8465", conflicts_with_all = ["out", "json"])]
+    pub serve: Option<u16>,
     /// Print the summary as one JSON object
     #[arg(long)]
     pub json: bool,

@@ -60,6 +60,7 @@ Exit codes:
   6         output folder in use by another run
   7         disk full, or less free than --min-free; can be resumed
   8         dedup: an input gave no page or broke off; others were read
+  9         more duplicates than --max-duplicate-rate allows
   70        internal error
   130, 143  stopped by SIGINT, SIGTERM or `cluster stop`; can be resumed";
 

@@ -39,13 +39,13 @@ impl KeySet for MachineKeys {
 
 /// Keys of a crawl of one process.
 #[cfg(feature = "cluster")]
-const NOT_OF_WORKERS: [&str; 5] = ["seeds", "seeds_file", "dedup.against", "fail_over", "out.report"];
+const NOT_OF_WORKERS: [&str; 6] =
+    ["seeds", "seeds_file", "dedup.against", "fail_over", "max_duplicate_rate", "out.report"];
 
 /// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
-const NOT_OF_EVAL: [&str; 8] = [
+const NOT_OF_EVAL: [&str; 7] = [
     "dedup.detector",
     "dedup.threshold",
-    "dedup.memory",
     "dedup.against",
     "dedup.keep",
     "dedup.keep_text",
@@ -70,7 +70,7 @@ pub struct JudgingKeys;
 
 impl KeySet for JudgingKeys {
     fn keys() -> Vec<&'static Key> {
-        const BESIDE: [&str; 3] = ["http.max_body", "http.accept_types", "pdf.read"];
+        const BESIDE: [&str; 4] = ["http.max_body", "http.accept_types", "pdf.read", "max_duplicate_rate"];
         let is_wanted = |key: &&Key| {
             let is_of_judging = is_of_near_duplicates(key) && key.name != "dedup.links";
             is_of_judging || key.name.starts_with("out.") || key.name.starts_with("log.") || BESIDE.contains(&key.name)

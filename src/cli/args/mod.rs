@@ -40,8 +40,8 @@ pub use crawl::{CrawlArguments, RunFlags};
 pub use dedup::DedupArguments;
 pub use eval::EvalArguments;
 pub use folder::{
-    ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ManArguments, ReindexArguments,
-    ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
+    AuditArguments, ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ManArguments,
+    ReindexArguments, ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
 };
 #[cfg(feature = "cluster")]
 pub use gather::GatherArguments;
@@ -95,6 +95,8 @@ pub enum Command {
     Status(StatusArguments),
     /// List clusters of duplicates and the page to keep of each
     Clusters(ClustersArguments),
+    /// Compare what pages say of themselves (canonical, title, URL) with the duplicates
+    Audit(AuditArguments),
     /// Deduplicate pages from WARC, Parquet, JSONL or folders
     Dedup(Box<DedupArguments>),
     /// Export pages as Parquet, JSONL or WARC, or duplicate rates as CSV

@@ -13,6 +13,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use url::Url;
 
 use crate::cli::errors::CliError;
 use crate::detect::{self, Factors, Trust, elect};
@@ -100,6 +101,14 @@ impl Clusters {
             found.groups.into_iter().map(|group| (group.first(), Cluster::new(group, &mut bodies))).collect();
         clusters.sort_by_key(|(first, cluster)| (std::cmp::Reverse(cluster.pages.len()), *first));
         Ok(Self { clusters: clusters.into_iter().map(|(_, cluster)| cluster).collect(), compared: found.compared })
+    }
+
+    /// Leaves out clusters without a page of this host.
+    pub fn retain_host(&mut self, host: &str) {
+        let is_of_it = |page: &ClusterPage| {
+            Url::parse(&page.url).is_ok_and(|url| url.host_str().is_some_and(|of| of.eq_ignore_ascii_case(host)))
+        };
+        self.clusters.retain(|cluster| cluster.pages.iter().any(is_of_it));
     }
 
     /// Returns one JSON object per line.

@@ -1,5 +1,6 @@
 //! Runs the command that the arguments name. One file or folder per command; nothing else imports them.
 
+mod audit;
 mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -44,6 +45,7 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Cluster(command)) => cluster::run(&command),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
+        Some(Command::Audit(arguments)) => audit::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Rules(arguments)) => rules::run(&arguments),

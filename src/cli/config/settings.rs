@@ -16,7 +16,7 @@ use crate::cli::config::listen_address::ListenAddress;
 use crate::cli::config::percent::Percent;
 use crate::cli::config::schema;
 use crate::cli::config::source::Source;
-use crate::cli::config::units::{Memory, Size};
+use crate::cli::config::units::Size;
 use crate::cli::config::value_enums::{
     ColorChoice, ComparedPages, EngineKind, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
     PageSource, Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Sitemaps, Stemming,
@@ -34,6 +34,7 @@ pub struct Settings {
     pub engine: EngineKind,
     pub random_seed: u64,
     pub fail_over: Option<Percent>,
+    pub max_duplicate_rate: Option<Percent>,
     pub scope: Scope,
     pub focus: Focus,
     pub politeness: Politeness,
@@ -188,7 +189,6 @@ pub struct Dedup {
     /// If absent, merging sets the detector's own.
     pub threshold: Option<Threshold>,
     pub second_check: SecondCheck,
-    pub text_memory: Size,
     /// If absent, merging sets the detector's own.
     pub thresholding: Option<Thresholding>,
     pub synonyms: Option<PathBuf>,
@@ -198,7 +198,7 @@ pub struct Dedup {
     pub within: ComparedPages,
     pub min_terms: u32,
     pub field_weights: FieldWeights,
-    pub memory: Memory,
+    pub memory: Size,
     pub against: Vec<PathBuf>,
     pub store_below: Option<Threshold>,
     pub query: String,
@@ -352,7 +352,6 @@ mod tests {
         dedup.detector = "mwo"
         dedup.threshold = 0.3
         dedup.second_check = "own-words"
-        dedup.text_memory = "256M"
         dedup.thresholding = "off"
         dedup.synonyms = ""
         dedup.sentence_slack = 0
@@ -360,6 +359,7 @@ mod tests {
         dedup.within = "all"
         dedup.min_terms = 20
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
+        dedup.memory = "256M"
         dedup.store_below = ""
         dedup.query = ""
         dedup.fuzzy.sentence_threshold = 0.99

@@ -68,53 +68,6 @@ impl fmt::Display for Size {
     }
 }
 
-/// The memory limit of the index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Memory {
-    /// A quarter of the machine's memory.
-    #[default]
-    Quarter,
-    /// This many bytes.
-    Size(Size),
-}
-
-impl FromStr for Memory {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim() == "auto" { Ok(Memory::Quarter) } else { text.parse().map(Memory::Size) }
-    }
-}
-
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Memory::Quarter => f.write_str("auto"),
-            Memory::Size(size) => size.fmt(f),
-        }
-    }
-}
-
-impl Memory {
-    /// Returns the limit in bytes; `None` if the machine's memory is unknown.
-    pub fn bytes(self) -> Option<u64> {
-        match self {
-            Memory::Quarter => machine_memory().map(|all| all / 4),
-            Memory::Size(size) => Some(size.0),
-        }
-    }
-}
-
-/// Returns the memory of the machine, or the limit of the control group if that is less.
-fn machine_memory() -> Option<u64> {
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let group = group.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(u64::MAX);
-    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let total = table.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some((kibibytes * 1024).min(group))
-}
-
 fn split_number(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -144,18 +97,6 @@ mod tests {
         assert_eq!(parse_percent("0.5%"), Ok(0.005));
         for wrong in ["0%", "101%", "1", "%", "-1%", "NaN%"] {
             assert!(parse_percent(wrong).unwrap_err().contains("is not a part"), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn memory_is_a_size_or_a_share_of_what_there_is() {
-        assert_eq!("auto".parse(), Ok(Memory::Quarter));
-        assert_eq!("2G".parse(), Ok(Memory::Size(Size(2 << 30))));
-        assert!("much".parse::<Memory>().unwrap_err().contains("is not a size"));
-        assert_eq!(["auto", "512M"].map(|text| text.parse::<Memory>().unwrap().to_string()), ["auto", "512M"]);
-        if cfg!(target_os = "linux") {
-            let quarter = Memory::Quarter.bytes().unwrap();
-            assert!(quarter > 1 << 20, "{quarter}");
         }
     }
 

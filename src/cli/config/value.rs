@@ -9,7 +9,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::cli::config::units::{Memory, Size, parse_duration, show_duration};
+use crate::cli::config::units::{Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
 use crate::model::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
 
@@ -151,16 +151,6 @@ impl Scalar for Duration {
 }
 
 impl Scalar for Size {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse()
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
-}
-
-impl Scalar for Memory {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse()
     }

@@ -223,10 +223,12 @@ choices! {
         /// Events of interest to a user.
         #[default]
         Info = "info",
-        /// Events of each URL.
+        /// What the crawl does.
         Debug = "debug",
-        /// Everything.
+        /// And each URL.
         Trace = "trace",
+        /// And what libraries say.
+        All = "all",
     }
 }
 

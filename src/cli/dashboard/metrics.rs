@@ -30,8 +30,7 @@ pub(super) fn metrics(status: &StatusFile) -> String {
         ("frontier_bytes", "gauge", "Of that, the frontier.", status.frontier_bytes as f64),
         ("index_records", "gauge", "Stored pages in the index.", index.records as f64),
         ("index_bytes", "gauge", "Memory of the index of stored pages.", index.bytes as f64),
-        ("index_list_bytes", "gauge", "Of that, postings and sketches.", index.list_bytes as f64),
-        ("index_unlisted", "gauge", "Records compared by sketch only.", index.unlisted as f64),
+        ("index_list_bytes", "gauge", "Of that, the index and what is known of common text.", index.list_bytes as f64),
     ] {
         let name = format!("ndcrawl_{name}");
         text.family(&name, kind, help);
@@ -100,7 +99,7 @@ mod tests {
             queued: 56_789,
             outcomes: [("stored", 3), ("near-duplicate", 1)].map(|(name, count)| (name.to_owned(), count)).into(),
             duplicate_rate: Some(0.25),
-            index: IndexStatus { records: 3, bytes: 4096, list_bytes: 900, unlisted: 0 },
+            index: IndexStatus { records: 3, bytes: 4096, list_bytes: 900 },
             waiting: vec![waiting("https://a.test:443", "gap")],
             ..StatusFile::default()
         };
@@ -122,7 +121,6 @@ mod tests {
         ndcrawl_index_records 3
         ndcrawl_index_bytes 4096
         ndcrawl_index_list_bytes 900
-        ndcrawl_index_unlisted 0
         ndcrawl_duplicate_rate 0.25
         ndcrawl_outcomes{outcome="near-duplicate"} 1
         ndcrawl_outcomes{outcome="stored"} 3

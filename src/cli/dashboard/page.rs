@@ -30,7 +30,7 @@ pub(super) fn page(shown: &ShownStatus, buttons: &str, now: Timestamp) -> String
          <div data-live>{buttons}</div>\n\
          <p id=\"lost\" class=\"wrong\" role=\"status\" hidden>No answer: the crawl has ended, or cannot be reached. \
          These are the last figures that came.</p>\n\
-         <p class=\"wrong\" data-live>{}</p>\n{}\
+         {}\
          <h2>Over time</h2>\n{}\
          <h2>Sites that wait</h2>\n{}{}\
          <h2>URLs by outcome</h2>\n{}\
@@ -41,7 +41,6 @@ pub(super) fn page(shown: &ShownStatus, buttons: &str, now: Timestamp) -> String
         heading(status.state),
         escaped(&status.head(now)),
         escaped(&status.at.split('.').next().unwrap_or_default().replace('T', " ")),
-        escaped(&status.index.over_budget().unwrap_or_default()),
         cards(status),
         over_time(history),
         waiting(status),
@@ -75,7 +74,7 @@ fn cards(status: &StatusFile) -> String {
         (
             byte_size(index.bytes),
             format!(
-                "of this, the index of {}, postings and sketches {} per page",
+                "of this, the index of {}, {} of index and common text per page",
                 counted(index.records, "page", "pages"),
                 byte_size(index.bytes_per_record())
             ),

@@ -32,6 +32,12 @@ pub(super) fn lines(bytes: &[u8]) -> Vec<Line> {
     (1..).zip(read).map(|(number, text)| Line { number, text }).collect()
 }
 
+/// Whether these are characters. A text has no NUL.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    const BEGINNING: usize = 8 << 10;
+    !matches!(form_of(bytes), (Form::Utf8, text) if text[..text.len().min(BEGINNING)].contains(&0))
+}
+
 /// Tells the form by the byte order mark, which is left out, or by the zero bytes that Latin letters have in UTF-16.
 fn form_of(bytes: &[u8]) -> (Form, &[u8]) {
     match bytes {

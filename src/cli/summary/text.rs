@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::sites::{self, MOST_ROWS, and_more};
 use super::{PredictionCost, SkippingCost, Summary, documents_text};
 use crate::cli::colors::{Tone, toned};
-use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, percent, span, thousands};
+use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, of_compared, percent, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::{shortened_in_middle, width};
 
@@ -35,15 +35,16 @@ impl Summary {
         let Some(rate) = duplicate_rate(unique, self.near_duplicates, self.exact_duplicates) else {
             return String::new();
         };
-        let judged = counted(unique + self.near_duplicates + self.exact_duplicates, "page", "pages");
-        let saved = match self.links_skipped + self.predicted + self.repeating {
-            0 => String::new(),
-            requests => format!("; skipping saved {}", counted(requests, "request", "requests")),
+        let judged = of_compared(unique + self.near_duplicates + self.exact_duplicates);
+        // What was not fetched is repetition, too, or most of it.
+        let (at_least, saved) = match self.links_skipped + self.predicted + self.repeating {
+            0 => ("", String::new()),
+            requests => ("At least ", format!("; skipping saved {}", counted(requests, "request", "requests"))),
         };
         let rate = percent(rate);
-        let line = wrapped(&format!("{rate} of {judged} compared are duplicates{saved}"), width);
-        // The rate stands first and has no blank, so that no line breaks within it.
-        toned(&rate, Tone::Rate, color) + &line[rate.len()..]
+        let line = wrapped(&format!("{at_least}{rate} of {judged}{saved}"), width);
+        // The rate has no blank, so that no line breaks within it.
+        line.replacen(&rate, &toned(&rate, Tone::Rate, color), 1)
     }
 
     fn head(&self, width: usize) -> String {

@@ -35,7 +35,7 @@ fn setup(seeds: &[CanonicalUrl]) -> CrawlSetup {
         focus: None,
         shared: None,
         archived: None,
-        #[cfg(feature = "browser")]
+        #[cfg(all(feature = "browser", unix))]
         headless: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
         normalizer: Normalizer::default(),

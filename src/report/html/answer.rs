@@ -23,7 +23,7 @@ pub(super) fn answer(report: &Report, title: &str) -> String {
         (_, 0) => format!("None of the {} pages compared on {title} repeats another.", thousands(judged)),
         _ => format!(
             "{} of the {} pages compared on {title} repeat a page kept before{}: {}, {}.",
-            part(copies, judged),
+            at_least(part(copies, judged), lines.requests_saved() > 0),
             thousands(judged),
             cause(report, copies),
             counted(near, "near-duplicate", "near-duplicates"),
@@ -33,6 +33,14 @@ pub(super) fn answer(report: &Report, title: &str) -> String {
     said += &saved(report);
     said += &problems(report);
     said
+}
+
+/// What was not fetched is repetition, too, or most of it.
+fn at_least(part: String, is_more: bool) -> String {
+    match is_more {
+        true => format!("At least {}{}", part[..1].to_lowercase(), &part[1..]),
+        false => part,
+    }
 }
 
 /// `A third (33.3 %)`, `12.3 %`.
@@ -132,15 +140,15 @@ const LANGUAGE_CODES: &str = "af am ar az be bg bn bs ca cs cy da de el en eo es
 
 /// Says what was not requested, because it could only repeat.
 fn saved(report: &Report) -> String {
+    let saved = report.lines.requests_saved();
     let skipped: u64 = report.lines.sites.values().map(|site| site.skipped).sum();
-    let predicted = report.lines.outcome(OutcomeKind::PredictedDuplicate);
-    let how = match (skipped > 0, predicted > 0) {
+    let how = match (skipped > 0, saved > skipped) {
         (false, false) => return String::new(),
         (true, false) => "Skipping the links of duplicates",
-        (false, true) => "Skipping URLs that rules predict to be duplicates",
+        (false, true) => "Skipping predicted duplicates",
         (true, true) => "Skipping links of duplicates and predicted duplicates",
     };
-    format!(" {how} saved {}.", counted(skipped + predicted, "request", "requests"))
+    format!(" {how} saved {}.", counted(saved, "request", "requests"))
 }
 
 /// Says what failed.

@@ -36,12 +36,13 @@ fn answer(comparison: &Comparison) -> String {
     let rate = |pages: ComparedPages| format!("{:.1}\u{a0}%", pages.copies as f64 * 100.0 / pages.all().max(1) as f64);
     let count = |change| thousands(comparison.count(change));
     format!(
-        "{}: {} new, {} changed, {} newly duplicated. {} gone. Duplicates: {}, before {}.",
+        "{}: {} new, {} changed, {} newly duplicated. {} gone, {} not fetched this time. Duplicates: {}, before {}.",
         counted(comparison.later.all(), "page", "pages"),
         count(PageChange::New),
         count(PageChange::Changed),
         count(PageChange::NewlyDuplicated),
         count(PageChange::Gone),
+        count(PageChange::NotFetched),
         rate(comparison.later),
         rate(comparison.earlier)
     )

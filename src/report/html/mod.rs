@@ -1,6 +1,7 @@
 //! The report as HTML: one page with an answer, sections of plots and tables, and the parts beside it.
 
 mod answer;
+mod audit;
 mod causes;
 mod clusters;
 pub(super) mod comparison;
@@ -53,6 +54,7 @@ pub(super) fn html(
         ("sites", "Hosts", sites::section(report, &mut parts)),
         ("map", "Map of directories", map::section(report, &mut parts)),
         ("causes", "Causes of duplicates", causes::section(report, &mut parts)),
+        ("audit", "What to change", of_crawl(audit::section(report, &mut parts))),
         ("clusters", "Clusters", clusters::section(report, &mut parts, home)),
         ("between", "Duplicates between hosts", sites::between(report, &mut parts)),
         ("failures", "Failures", of_crawl(failures::section(report, &mut parts))),

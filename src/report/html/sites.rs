@@ -2,7 +2,6 @@
 
 use super::listing::{Cell, Listing, Parts};
 use super::{MOST_TITLE, share};
-use crate::eval::Estimate;
 use crate::html_writer::plot::{self, Bar};
 use crate::html_writer::{figure, shortened, thousands};
 use crate::report::{HostReport, Report};
@@ -23,20 +22,18 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
         return "<p>No page was compared.</p>\n".to_owned();
     }
     let bars = |(host, site): &(&String, &HostReport)| {
-        let Estimate { value, interval } = rate(site);
         let bar = Bar {
             name: shortened(host, MOST_TITLE),
-            value: value.unwrap_or(0.0),
-            whisker: interval,
+            value: rate(site),
+            whisker: None,
             style: 0,
             label: share(site.copies(), site.judged()),
         };
         (shortened(host, NAME), vec![bar])
     };
     let groups: Vec<(String, Vec<Bar>)> = sites.iter().take(PLOTTED).map(bars).collect();
-    let svg = plot::bars("Share of duplicates among compared pages by host, with 95% interval", &groups, 1.0);
-    let heading =
-        ["host", "compared", "unique", "near", "exact", "duplicates", "95% interval", "not fetched", "failed"];
+    let svg = plot::bars("Share of duplicates among compared pages by host", &groups, 1.0);
+    let heading = ["host", "compared", "unique", "near", "exact", "duplicates", "not fetched", "failed"];
     let listing = Listing {
         file: "hosts",
         caption: "Pages by host",
@@ -45,24 +42,21 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
         most: ROWS,
         what: "hosts",
     };
-    let mut html = "<p>Share of a host’s compared pages that duplicate a page kept earlier, from any host. The interval (Wilson, 95%) holds \
-                    the rate of the whole host if these pages are a random sample of it.</p>\n"
+    let mut html = "<p>Share of a host’s compared pages that duplicate a page kept earlier, from any host. Where links of duplicates or \
+                    predicted duplicates were not fetched, more of the host is repetition than that.</p>\n"
         .to_owned();
-    html += &format!("<div class=\"plots\">{}</div>\n", figure("Share of duplicates, with 95% interval", &svg));
+    html += &format!("<div class=\"plots\">{}</div>\n", figure("Share of duplicates", &svg));
     html + &listing.html(parts)
 }
 
-fn rate(site: &HostReport) -> Estimate {
-    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    Estimate::share(number(site.copies()), number(site.judged()))
+fn rate(site: &HostReport) -> f64 {
+    site.copies() as f64 / site.judged().max(1) as f64
 }
 
 fn row(host: &str, site: &HostReport) -> Vec<Cell> {
-    let interval = rate(site).interval.map(|(low, high)| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0));
     let mut cells = vec![Cell::Name(host.to_owned())];
     cells.extend([site.judged(), site.stored, site.near, site.exact].map(Cell::Count));
-    cells.push(Cell::Heat(rate(site).value));
-    cells.push(Cell::Figure(interval.unwrap_or_default()));
+    cells.push(Cell::Heat(Some(rate(site))));
     cells.extend([site.skipped + site.predicted, site.failed()].map(Cell::Count));
     cells
 }

@@ -7,8 +7,8 @@ use crate::crawl::DuplicateLinks;
 use crate::detect::Options;
 use crate::model::{Deferral, Exclusion, FailureClass, HostRow, PageLine, Reason, Threshold};
 use crate::report::{
-    Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint, DecisionSettings, DiffRow,
-    LineStats, ShownCopy, SkipCost, ThresholdCurve, VerdictCounts,
+    Audit, Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint, DecisionSettings,
+    DiffRow, FindingKind, FoundPage, LineStats, ShownCopy, SkipCost, ThresholdCurve, VerdictCounts,
 };
 
 /// Hostile texts of pages and servers.
@@ -93,6 +93,13 @@ fn report(text: &str) -> Report {
                 cluster(None),
             ],
             ..Clusters::default()
+        },
+        audit: Audit {
+            compared: 5,
+            duplicates: 2,
+            findings: FindingKind::ALL
+                .map(|kind| (kind, vec![FoundPage { url: text.to_owned(), other: text.to_owned() }]))
+                .into(),
         },
     }
 }
@@ -262,7 +269,7 @@ fn the_answer_comes_first_and_rules_are_words() {
     let answer = html.find("class=\"answer\"").unwrap();
     assert!(answer < html.find("<section").unwrap());
     assert!(
-        html[answer..].starts_with("class=\"answer\">Two thirds (66.7 %) of the 3 pages compared on"),
+        html[answer..].starts_with("class=\"answer\">At least two thirds (66.7 %) of the 3 pages compared on"),
         "{}",
         &html[answer..answer + 200]
     );

@@ -15,12 +15,11 @@ pub struct Builder {
     own_words: bool,
     min_terms: u64,
     language: Option<String>,
-    memory_budget: Option<u64>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { threshold: None, own_words: true, min_terms: 20, language: Some("en".to_owned()), memory_budget: None }
+        Self { threshold: None, own_words: true, min_terms: 20, language: Some("en".to_owned()) }
     }
 }
 
@@ -63,13 +62,6 @@ impl Builder {
         self
     }
 
-    /// Bounds the memory of the index, in bytes. Beyond it the oldest documents are compared by sketch first: slower,
-    /// still exact. Default: no bound.
-    pub fn memory_budget(mut self, bytes: usize) -> Self {
-        self.memory_budget = Some(bytes as u64);
-        self
-    }
-
     /// Builds an empty deduplicator.
     ///
     /// # Errors
@@ -98,11 +90,6 @@ impl Builder {
     /// Returns a counter of terms.
     pub(super) fn counter(&self) -> Counter {
         Counter::new(self.language.clone(), self.own_words)
-    }
-
-    /// Returns the bound of the index, in bytes.
-    pub(super) fn budget(&self) -> Option<usize> {
-        self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok())
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Error;
 use super::shared_vocabulary::SharedVocabulary;
-use crate::detect::{DetectError, EarlySearch};
+use crate::detect::DetectError;
 use crate::model::{Digest, Field, FieldCounts, FieldWeights, PageTerms, RunningText, Term, TermId, WantedOrder};
 use crate::text::{LanguageRules, NumberedTerms, TokenizedText, Tokenizer, TokenizerOptions, WordCache};
 
@@ -68,7 +68,6 @@ pub struct Counted {
     pub(super) text: RunningText,
     /// What gave the numbers.
     pub(super) vocabulary: SharedVocabulary,
-    pub(super) early: Option<EarlySearch>,
 }
 
 /// The weight of a term: whole units and hundredths.
@@ -182,7 +181,7 @@ impl Counter {
         let unknown = unknown.into_iter().map(|(term, count)| (term, weight(count))).collect();
         let digest = digest.unwrap_or_else(|| Digest::of(b""));
         let (text, vocabulary) = (RunningText::default(), self.vocabulary.clone());
-        Counted { digest, known, unknown, text, vocabulary, early: None }
+        Counted { digest, known, unknown, text, vocabulary }
     }
 
     /// As [`count_text`](Self::count_text), with the words in order.
@@ -227,7 +226,7 @@ impl Counter {
         }
         drop(vocabulary);
         known.sort_unstable_by_key(|(id, _)| *id);
-        Counted { digest, known, unknown, text, vocabulary: self.vocabulary.clone(), early: None }
+        Counted { digest, known, unknown, text, vocabulary: self.vocabulary.clone() }
     }
 
     /// Counts the terms of several documents on at most `threads` threads, in order.

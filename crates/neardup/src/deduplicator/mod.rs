@@ -137,10 +137,7 @@ impl Deduplicator<String> {
 impl<K: Clone + Eq + Hash> Deduplicator<K> {
     fn with_options(builder: Builder, options: Options) -> Self {
         let (log, counter) = (Log::default(), builder.counter());
-        let mut decider = Decider::new(options, log.clone());
-        if let Some(bytes) = builder.budget() {
-            decider.set_memory_limit(bytes);
-        }
+        let decider = Decider::new(options, log.clone());
         Self { builder, counter, decider, log, keys: Vec::new(), numbers: HashMap::new() }
     }
 
@@ -152,13 +149,6 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// Returns the similarity of weights that a near-duplicate needs, in [0, 1].
     pub fn threshold(&self) -> f64 {
         self.builder.threshold_in_force()
-    }
-
-    /// Uses at most so many threads at once from now on, the caller's included. At first it is one for each core.
-    ///
-    /// Verdicts do not depend on it. It matters for indexes of more than 10,000 documents. It is not saved.
-    pub fn set_threads(&mut self, threads: usize) {
-        self.decider.set_threads(threads);
     }
 
     /// Takes a document in and returns its verdict.
@@ -174,8 +164,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         verdicts.pop().ok_or_else(|| Error::Detect(crate::detect::DetectError::Broken))
     }
 
-    /// Takes documents in, in order, and returns their verdicts. Large indexes are queried on all cores: quicker than
-    /// one [`insert`](Self::insert) each, with the same verdicts.
+    /// Takes documents in, in order, and returns their verdicts: those of one [`insert`](Self::insert) each.
     ///
     /// # Errors
     /// As [`insert`](Self::insert). On [`Error::KeyExists`] and [`Error::Weight`] none of the documents is taken in.
@@ -225,39 +214,13 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
             .collect())
     }
 
-    /// Searches for documents ahead of [`insert_counted`](Self::insert_counted), which then compares them only with
-    /// those that came since. Verdicts are the same.
-    ///
-    /// Threads that share a deduplicator behind a lock do it side by side, and only then wait for each other. Where own
-    /// words are compared nothing is found ahead: what is common may change before the decision.
-    ///
-    /// # Errors
-    /// [`Error::Detect`].
-    pub fn search_ahead(&self, documents: &mut [Counted]) -> Result<(), Error> {
-        let mut seen = HashSet::new();
-        for document in documents {
-            // The second of a text is a copy of the first.
-            if !seen.insert(document.digest) {
-                continue;
-            }
-            document.early = None;
-            // Another one's numbers mean nothing here.
-            if document.vocabulary.is(&self.counter.vocabulary) {
-                let terms = document.looked_up(&self.counter.vocabulary);
-                document.early = self.decider.search_early(document.digest, &terms)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Returns a document as the decider takes it. Its name follows from its number, so that no two documents have one
     /// name.
     fn page(&self, number: usize, counted: Counted) -> Result<NumberedPage, Error> {
         let vocabulary = &self.counter.vocabulary;
         let terms = counted.interned(vocabulary)?;
-        let early = counted.early.filter(|_| counted.vocabulary.is(vocabulary));
         let page = PageId::new("", "", number as u32);
-        Ok(NumberedPage { page, body_digest: counted.digest, terms, text: counted.text, early })
+        Ok(NumberedPage { page, body_digest: counted.digest, terms, text: counted.text })
     }
 
     fn take_in(&mut self, key: K, digest: model::Digest, judged: Judged) -> Verdict<K> {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::detect::{Mode, Tuning};
+use crate::detect::Mode;
 use crate::model::{Detector, PageInput, WantedOrder};
 use crate::similarity;
 use crate::text::{LanguageRules, TokenizedText, Tokenizer, TokenizerOptions};
@@ -100,10 +100,8 @@ fn what_another_counter_counted_is_compared_by_its_words() {
     let mut other = deduplicator();
     other.insert("rain", "Rain fell on the town all day and nobody went to market.").unwrap();
     other.insert("sun", FIRST).unwrap();
-    let mut counted = [other.counter().count(FIRST).unwrap()];
-    assert!(!counted[0].known.is_empty());
-    other.search_ahead(&mut counted).unwrap();
-    let [counted] = counted;
+    let counted = other.counter().count(FIRST).unwrap();
+    assert!(!counted.known.is_empty());
     let mut documents = deduplicator();
     documents.insert("a", &near(FIRST)).unwrap();
     assert_eq!(documents.matches_counted(&counted, 0.5).unwrap(), documents.matches(FIRST, 0.5).unwrap());
@@ -251,44 +249,6 @@ proptest! {
             let verdict = documents.insert(number, &text).unwrap();
             prop_assert_eq!(verdict, documents.told(expected));
         }
-    }
-
-    /// What was searched ahead, however long before, is decided as if it had not been.
-    #[test]
-    fn searching_ahead_changes_no_verdict(
-        drafts in drafts(),
-        leads in prop::collection::vec(prop::option::of(0usize..20), 40),
-        batch in 1usize..5,
-    ) {
-        // Small streams are searched as large ones are.
-        let tuning = Tuning { parallel_from: 4, most_since: 6 };
-        let empty = || -> Deduplicator<usize> {
-            let builder = Deduplicator::builder().own_words(false).min_terms(2).threshold(0.6);
-            let options = Options { tuning, ..builder.options().unwrap() };
-            Deduplicator::with_options(builder, options)
-        };
-        let texts: Vec<String> = drafts.iter().map(|words| text(words)).collect();
-        let mut serial = empty();
-        let expected = serial.insert_all(texts.iter().enumerate()).unwrap();
-        let (mut documents, other) = (empty(), &serial);
-        let counter = documents.counter();
-        let mut counted: Vec<Counted> = texts.iter().map(|text| counter.count(text).unwrap()).collect();
-        let mut verdicts = Vec::new();
-        for begin in (0..texts.len()).step_by(batch) {
-            let starts = |number: usize| leads[number].map(|lead| number.saturating_sub(lead) / batch * batch);
-            for number in (begin..texts.len()).filter(|number| starts(*number) == Some(begin)) {
-                documents.search_ahead(&mut counted[number..=number]).unwrap();
-            }
-            let end = texts.len().min(begin + batch);
-            match leads[begin] {
-                Some(1) => documents.search_ahead(&mut counted[begin..end]).unwrap(),
-                // What another one found must not count.
-                Some(2) => other.search_ahead(&mut counted[begin..end]).unwrap(),
-                _ => {}
-            }
-            verdicts.extend(documents.insert_counted((begin..end).zip(counted[begin..end].iter().cloned())).unwrap());
-        }
-        prop_assert_eq!(verdicts, expected);
     }
 
     /// What was saved goes on as if it had not been, and queries see what verdicts saw.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::detectors::dd::DdOptions;
 #[cfg(feature = "baselines")]
 use super::detectors::fuzzy::{self, FuzzyOptions};
-use super::{Mode, Settling, Thresholding, Tuning};
+use super::{Mode, Settling, Thresholding};
 use crate::index::FilterKind;
 use crate::model::{Detector, FieldWeights, Threshold, WantedOrder};
 
@@ -95,10 +95,8 @@ pub struct Options {
     /// Which of several matches a verdict names. It does not change whether there is one, so it may differ from run
     /// to run. [`Mode::All`] decides like [`Mode::Best`].
     pub mode: Mode,
-    /// When index and statistics take in what was decided.
+    /// When statistics take in what was decided.
     pub settling: Settling,
-    /// When a search takes another way; no verdict depends on it.
-    pub tuning: Tuning,
     /// Options of [`Detector::Dd`] only.
     #[cfg(feature = "baselines")]
     pub dd: DdOptions,
@@ -124,7 +122,6 @@ impl Default for Options {
             within: Within::Crawl,
             mode: Mode::default(),
             settling: Settling::default(),
-            tuning: Tuning::default(),
             #[cfg(feature = "baselines")]
             dd: DdOptions::default(),
             #[cfg(feature = "baselines")]
@@ -180,11 +177,6 @@ impl Options {
         Self { detector, threshold, second, thresholding: Self::default_thresholding(detector), ..Self::default() }
     }
 
-    /// Returns whether the detector compares by the two pages alone, whatever it saw before.
-    pub(super) fn learns_nothing(&self) -> bool {
-        self.detector == Detector::Mwo && !self.has_second() && self.thresholding == Thresholding::Off
-    }
-
     /// Returns a text that names everything that decides what is in the index.
     pub fn signature(&self) -> String {
         let Self { detector, threshold, filter, min_terms, weights, within, settling, .. } = self;
@@ -213,11 +205,6 @@ impl Options {
     /// Returns whether own words are compared.
     pub fn has_second(&self) -> bool {
         self.detector == Detector::Mwo && self.second == SecondCheck::OwnWords
-    }
-
-    /// Returns the memory that knowledge of common text may take, in bytes; 0 for detectors without any.
-    pub(super) fn text_bytes(&self) -> usize {
-        if self.has_second() { self.text_memory } else { 0 }
     }
 
     /// Returns the score that a page must reach to be considered: the threshold, or a lower one.

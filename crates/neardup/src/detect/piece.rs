@@ -50,11 +50,10 @@ impl<S: RecordSource> RecordSource for Renumbered<S> {
 impl<S: RecordSource> Piece<S> {
     /// Creates a piece without pages, which reads committed records from `source` by their numbers in the common log.
     pub fn new(learnt: &Learnt, source: S) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let numbers = CommonNumbers::default();
         let source = Renumbered { source, numbers: numbers.clone() };
         let records = Records::new(source, learnt.options.weights);
-        let search = Search::new(&learnt.options, records, threads);
+        let search = Search::new(&learnt.options, records);
         Self { vocabulary: Vocabulary::default(), log: DecisionLog::of_piece(numbers.clone()), search, numbers }
     }
 
@@ -64,7 +63,7 @@ impl<S: RecordSource> Piece<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn reply(&mut self, turn: &TurnInput, learnt: &Learnt) -> Result<Vec<Reply>, DetectError> {
-        self.search.file_records(learnt.stats.measure())?;
+        self.search.file_again(learnt.stats.measure())?;
         let first = learnt.standings.pages.next();
         let before = turn.has_renewals().then(|| (self.log.withdrawn().clone(), self.log.renewals()));
         let withdrawn = self.log.withdraw(&turn.withdrawn, first);
@@ -123,7 +122,8 @@ impl<S: RecordSource> Piece<S> {
             return Ok(reply);
         }
         let query = verdict_query(learnt);
-        let found = self.search.find_matches(&query, QueryPage { group, page: &page }, &self.log)?;
+        let needed = QueryPage { group, page: &page, prepared: &query.measure.prepare(&page) };
+        let found = self.search.find_matches(&query, needed, &self.log)?;
         let best = found.first().map(|found| Match { of: self.number(found.of), ..*found });
         Ok(Reply { best, ..reply })
     }
@@ -160,11 +160,12 @@ impl<S: RecordSource> Piece<S> {
             let number = self.log.push(Entry { page: name, group, body_digest, text_digest, verdict, rank })?;
             self.numbers.push(decided.sequence);
             if verdict.is_unique() && learnt.is_comparable(&page) {
-                self.search.insert(number, &page, learnt.stats.measure(), None);
+                let measure = learnt.stats.measure();
+                self.search.insert(number, &page, measure, &measure.prepare(&page));
                 self.search.records().insert(number, page, true);
             }
         }
-        self.search.file_records(learnt.stats.measure())
+        self.search.file_again(learnt.stats.measure())
     }
 
     /// Reports that the source has the records of all pages taken in: they may leave memory.

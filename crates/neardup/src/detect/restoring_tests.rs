@@ -37,14 +37,12 @@ proptest! {
         pages in any_stream(),
         cuts in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
         filter in prop::sample::select(vec![FilterKind::Exact, FilterKind::Paper]),
-        budget in prop::sample::select(vec![0, usize::MAX]),
     ) {
         let (first, second) = (cuts.0.index(pages.len()), cuts.1.index(pages.len()));
         let (saved, killed) = (first.min(second), first.max(second));
         let options = Options { filter, thresholding: Thresholding::Paper, mode: Mode::Any, ..options(700_000, 3) };
         let log = Log::default();
         let mut whole = Decider::new(options.clone(), log.clone());
-        whole.set_memory_limit(budget);
         let mut judged = whole.decide(pages[..saved].to_vec()).unwrap();
         let mut snapshot = Vec::new();
         whole.save(&mut snapshot).unwrap();
@@ -53,7 +51,6 @@ proptest! {
         let rows = log_of(&pages, &judged);
         log.0.lock().unwrap().extend(rows.iter().cloned());
         let mut reopened = Decider::new(options, log);
-        reopened.set_memory_limit(budget);
         reopened.load(&mut &snapshot[..]).unwrap();
         for term in judged[saved..].iter().flat_map(|judged| &judged.new_terms) {
             reopened.restore_term(term).unwrap();

@@ -9,8 +9,6 @@ pub struct DeciderStats {
     pub judged: u64,
     /// Records in the index.
     pub indexed: u64,
-    /// Records in the index that are compared by sketch only, to keep to the memory limit.
-    pub sketch_only: u64,
     /// Terms in the vocabulary.
     pub terms: u64,
     /// Memory of the index, in bytes, estimated from capacities like the two below.

@@ -13,9 +13,6 @@ use crate::model::{
 
 pub(super) const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
 
-/// Small streams are searched as large ones are.
-pub(super) const SMALL: Tuning = Tuning { parallel_from: 4, most_since: 6 };
-
 pub(super) fn threshold(millionths: u32) -> Threshold {
     Threshold::from_millionths(millionths).unwrap()
 }
@@ -49,7 +46,7 @@ pub(super) fn with_text(mut page: PageInput, text: &str) -> PageInput {
 }
 
 pub(super) fn options(millionths: u32, min_terms: usize) -> Options {
-    Options { threshold: threshold(millionths), min_terms, mode: Mode::Best, tuning: SMALL, ..Options::default() }
+    Options { threshold: threshold(millionths), min_terms, mode: Mode::Best, ..Options::default() }
 }
 
 pub(super) fn verdicts(options: Options, pages: &[PageInput]) -> Vec<Verdict> {

@@ -30,7 +30,7 @@
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
 
-use super::{Candidate, CandidateIndex, ProbeCounters, Scratch, Visit};
+use super::{Candidate, CandidateIndex, ProbeCounters, Visit};
 use crate::model::arrays::{read_array, write_array};
 use crate::model::{Score, Sequence, TermId, Threshold};
 
@@ -57,32 +57,38 @@ impl CandidateIndex for PrefixFilter {
         self.records.push(terms.iter().map(|&(term, _)| term).collect());
     }
 
-    fn file_records(&mut self) {}
-
-    fn probe(
-        &self,
-        _: &mut Scratch,
-        terms: &[(TermId, u32)],
-        threshold: Threshold,
-        visit: &mut Visit<'_>,
-    ) -> ProbeCounters {
-        self.probe_from(0, terms, threshold, visit)
-    }
-
-    fn probe_since(
-        &self,
-        _: &mut Scratch,
-        from: usize,
-        terms: &[(TermId, u32)],
-        threshold: Threshold,
-        visit: &mut Visit<'_>,
-    ) -> ProbeCounters {
-        self.probe_from(from, terms, threshold, visit)
-    }
-
-    /// Returns false: every record moves the canonical order.
-    fn can_split_probes(&self) -> bool {
-        false
+    fn probe(&self, terms: &[(TermId, u32)], threshold: Threshold, visit: &mut Visit<'_>) -> ProbeCounters {
+        let mut counters = ProbeCounters::default();
+        let mut canonical: Vec<TermId> = terms.iter().map(|&(term, _)| term).collect();
+        canonical.sort_unstable_by_key(|&term| self.place(term));
+        let mut seen = HashSet::new();
+        let mut candidates = Vec::new();
+        for (p, &term) in (1..).zip(&canonical[..prefix_length(canonical.len(), threshold)]) {
+            for &record in self.lists.get(term.index()).into_iter().flatten() {
+                counters.postings += 1;
+                if !seen.insert(record) {
+                    continue;
+                }
+                let other = &self.records[record as usize];
+                let q = self.position(term, other);
+                if q > prefix_length(other.len(), threshold) {
+                    continue;
+                }
+                counters.candidates += 1;
+                let bound = 1 + (canonical.len() - p).min(other.len() - q);
+                if reaches_overlap(bound, canonical.len() + other.len(), threshold) {
+                    candidates.push(self.ids[record as usize]);
+                }
+            }
+        }
+        candidates.sort_unstable();
+        counters.mezzanine = candidates.len() as u64;
+        for id in candidates {
+            if visit(Candidate { id, at_most: Score(Threshold::ONE) }).is_break() {
+                break;
+            }
+        }
+        counters
     }
 
     fn save(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -118,47 +124,6 @@ impl CandidateIndex for PrefixFilter {
 }
 
 impl PrefixFilter {
-    /// Shows the candidates among the records from number `from` on, in order of insertion.
-    fn probe_from(
-        &self,
-        from: usize,
-        terms: &[(TermId, u32)],
-        threshold: Threshold,
-        visit: &mut Visit<'_>,
-    ) -> ProbeCounters {
-        let mut counters = ProbeCounters::default();
-        let mut canonical: Vec<TermId> = terms.iter().map(|&(term, _)| term).collect();
-        canonical.sort_unstable_by_key(|&term| self.place(term));
-        let mut seen = HashSet::new();
-        let mut candidates = Vec::new();
-        for (p, &term) in (1..).zip(&canonical[..prefix_length(canonical.len(), threshold)]) {
-            for &record in self.lists.get(term.index()).into_iter().flatten() {
-                counters.postings += 1;
-                if (record as usize) < from || !seen.insert(record) {
-                    continue;
-                }
-                let other = &self.records[record as usize];
-                let q = self.position(term, other);
-                if q > prefix_length(other.len(), threshold) {
-                    continue;
-                }
-                counters.candidates += 1;
-                let bound = 1 + (canonical.len() - p).min(other.len() - q);
-                if reaches_overlap(bound, canonical.len() + other.len(), threshold) {
-                    candidates.push(self.ids[record as usize]);
-                }
-            }
-        }
-        candidates.sort_unstable();
-        counters.mezzanine = candidates.len() as u64;
-        for id in candidates {
-            if visit(Candidate { id, at_most: Score(Threshold::ONE) }).is_break() {
-                break;
-            }
-        }
-        counters
-    }
-
     /// Returns the sort key of the canonical order.
     fn place(&self, term: TermId) -> (usize, TermId) {
         (self.lists.get(term.index()).map_or(0, Vec::len), term)
@@ -200,7 +165,7 @@ mod tests {
 
     fn probe(filter: &PrefixFilter, terms: &[(TermId, u32)]) -> (ProbeCounters, Vec<Sequence>) {
         let mut candidates = Vec::new();
-        let counters = filter.probe(&mut Scratch::default(), terms, threshold(800_000), &mut |candidate| {
+        let counters = filter.probe(terms, threshold(800_000), &mut |candidate| {
             candidates.push(candidate.id);
             ControlFlow::Continue(threshold(800_000))
         });

@@ -51,7 +51,7 @@ fn filled(filter: &mut dyn CandidateIndex, records: &[Terms]) {
 
 fn suspects_of(filter: &dyn CandidateIndex, probe: &Terms, threshold: Threshold) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    filter.probe(&mut Scratch::default(), probe, threshold, &mut |candidate| {
+    filter.probe(probe, threshold, &mut |candidate| {
         candidates.push(candidate);
         ControlFlow::Continue(threshold)
     });
@@ -67,14 +67,13 @@ fn matching(records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Seque
     pairs.filter(|(_, terms)| matches(probe, terms, threshold)).map(|(id, _)| id).collect()
 }
 
-/// Every third record stays unfiled, so that both parts of a probe have something to find.
 fn assert_nothing_is_lost(
     records: &[Terms],
     others: u32,
     probe: &Terms,
     threshold: Threshold,
 ) -> Result<(), TestCaseError> {
-    let exact = settled_among(others, records, records.len() * 2 / 3);
+    let exact = index_among(others, records);
     let candidates = suspects_of(&exact, probe, threshold);
     for id in matching(records, probe, threshold) {
         let candidate = candidates.iter().find(|candidate| candidate.id == id);
@@ -83,6 +82,10 @@ fn assert_nothing_is_lost(
         let exceeds = above.is_some_and(|above| matches(probe, &records[id.index()], above));
         prop_assert!(!exceeds, "{id} exceeds its bound");
     }
+    let mut ids: Vec<_> = candidates.iter().map(|candidate| candidate.id).collect();
+    ids.sort_unstable();
+    prop_assert!(ids.is_sorted_by(|one, next| one < next), "one was shown twice");
+    prop_assert!(candidates.is_sorted_by_key(|it| (std::cmp::Reverse(it.at_most), it.id)), "likely ones come first");
     prop_assert_eq!(suspects_of(&exact, probe, threshold), candidates);
     Ok(())
 }
@@ -95,21 +98,15 @@ fn found(filter: &dyn CandidateIndex, records: &[Terms], probe: &Terms, threshol
     found
 }
 
-/// An index in which the first records are filed.
-fn settled_at(records: &[Terms], settled: usize) -> InvertedIndex {
-    settled_among(0, records, settled)
+fn index_of(records: &[Terms]) -> InvertedIndex {
+    index_among(0, records)
 }
 
-/// The same, with other records that share nothing with any. What a probe reads is little among many records and much
-/// among few, and is read in another way.
-fn settled_among(others: u32, records: &[Terms], settled: usize) -> InvertedIndex {
-    let mut exact = InvertedIndex::showing_first(4);
+/// An index of these records and of others that share nothing with any.
+fn index_among(others: u32, records: &[Terms]) -> InvertedIndex {
+    let mut exact = InvertedIndex::default();
     (0..others).for_each(|other| exact.insert(Sequence(1 << 20 | other), &[(TermId(1 << 20 | other), 1)]));
-    filled(&mut exact, &records[..settled.min(records.len())]);
-    exact.file_records();
-    for (id, terms) in (0..).zip(records).skip(settled) {
-        exact.insert(Sequence(id), terms);
-    }
+    filled(&mut exact, records);
     exact
 }
 
@@ -167,12 +164,8 @@ proptest! {
         shared.push((TermId(50), wanted - given));
         let with_rest = |rest: u32| [&shared[..], &[(TermId(rest), 1_000_000 - wanted)]].concat();
         let records = [with_rest(60)];
-        for settled in [0, 1] {
-            let mut exact = settled_at(&records, 0);
-            (0..settled).for_each(|_| exact.file_records());
-            let is_found = !found(&exact, &records, &with_rest(61), threshold_of(t)).is_empty();
-            prop_assert_eq!(is_found, off >= 0);
-        }
+        let is_found = !found(&index_of(&records), &records, &with_rest(61), threshold_of(t)).is_empty();
+        prop_assert_eq!(is_found, off >= 0);
     }
 
     #[test]
@@ -182,16 +175,16 @@ proptest! {
         threshold in any_threshold(),
         strangers in prop::collection::vec(any_terms(), 0..60),
     ) {
-        let expected = found(&settled_at(&records, records.len() / 2), &records, &probe, threshold);
+        let expected = found(&index_of(&records), &records, &probe, threshold);
         prop_assert_eq!(&expected, &matching(&records, &probe, threshold));
         // Terms numbered the other way round, and each record's in another order.
         let renumbered = |terms: &Terms| terms.iter().rev().map(|&(term, w)| (TermId(100 - term.0), w)).collect::<Terms>();
         let turned: Vec<Terms> = records.iter().map(renumbered).collect();
-        prop_assert_eq!(&found(&settled_at(&turned, 7), &turned, &renumbered(&probe), threshold), &expected);
+        prop_assert_eq!(&found(&index_of(&turned), &turned, &renumbered(&probe), threshold), &expected);
         // Lists of other lengths: records that hold each term and enough else to match nothing.
         let heavy = |terms: &Terms| [&terms[..], &[(TermId(99), u32::MAX)]].concat();
         let mixed: Vec<Terms> = records.iter().cloned().chain(strangers.iter().map(heavy)).collect();
-        let among: Vec<_> = found(&settled_at(&mixed, mixed.len() / 3), &mixed, &probe, threshold)
+        let among: Vec<_> = found(&index_of(&mixed), &mixed, &probe, threshold)
             .into_iter()
             .filter(|id| id.index() < records.len())
             .collect();
@@ -199,78 +192,39 @@ proptest! {
     }
 
     #[test]
-    fn a_small_budget_and_a_snapshot_lose_nothing(
+    fn a_snapshot_shows_what_the_index_showed(
         records in prop::collection::vec(any_terms(), 1..80),
         probe in any_terms(),
         threshold in any_threshold(),
-        budget in 0usize..20_000,
+        cut in any::<prop::sample::Index>(),
     ) {
-        let mut exact = settled_at(&records, records.len() / 2);
-        exact.set_memory_limit(budget);
-        let expected = matching(&records, &probe, threshold);
-        prop_assert_eq!(&found(&exact, &records, &probe, threshold), &expected);
+        let whole = index_of(&records);
+        let cut = cut.index(records.len());
         let mut bytes = Vec::new();
-        exact.save(&mut bytes).unwrap();
-        let mut loaded = InvertedIndex::showing_first(4);
+        index_of(&records[..cut]).save(&mut bytes).unwrap();
+        let mut loaded = InvertedIndex::default();
         loaded.load(&mut &bytes[..]).unwrap();
-        prop_assert_eq!(suspects_of(&loaded, &probe, threshold), suspects_of(&exact, &probe, threshold));
-        prop_assert_eq!(loaded.sketch_only(), exact.sketch_only());
-    }
-
-    #[test]
-    fn a_scratch_remembers_nothing(
-        records in prop::collection::vec(any_terms(), 1..60),
-        probes in prop::collection::vec((any_terms(), any_threshold(), 0usize..3), 1..30),
-    ) {
-        let stores = [0, 500, 5_000].map(|others| settled_among(others, &records, records.len()));
-        let mut scratch = Scratch::default();
-        for (probe, threshold, store) in &probes {
-            let exact = &stores[*store];
-            let mut shown = Vec::new();
-            exact.probe(&mut scratch, probe, *threshold, &mut |candidate| {
-                shown.push(candidate);
-                ControlFlow::Continue(*threshold)
-            });
-            prop_assert_eq!(shown, suspects_of(exact, probe, *threshold));
-            prop_assert!(scratch.is_clear());
+        prop_assert_eq!(loaded.len(), cut);
+        for (id, terms) in (0..).map(Sequence).zip(&records).skip(cut) {
+            loaded.insert(id, terms);
         }
+        prop_assert_eq!(suspects_of(&loaded, &probe, threshold), suspects_of(&whole, &probe, threshold));
+        prop_assert_eq!(loaded.len(), whole.len());
     }
 
     #[test]
-    fn a_probe_in_two_parts_is_shown_what_a_whole_one_is(
-        records in prop::collection::vec(any_terms(), 1..60),
+    fn whoever_raises_the_threshold_is_shown_what_reaches_it(
+        records in prop::collection::vec(any_terms(), 1..80),
         probe in any_terms(),
-        threshold in any_threshold(),
-        cuts in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        thresholds in (any_threshold(), any_threshold()),
     ) {
-        let (settled, early) = (cuts.0.index(records.len()), cuts.1.index(records.len()));
-        let (settled, early) = (settled.min(early), settled.max(early));
-        let mut shown = suspects_of(&settled_at(&records[..early], settled), &probe, threshold);
-        let whole = settled_at(&records, settled);
-        whole.probe_since(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
-            shown.push(candidate);
-            ControlFlow::Continue(threshold)
-        });
-        prop_assert_eq!(shown, suspects_of(&whole, &probe, threshold));
-    }
-
-    #[test]
-    fn a_second_part_loses_no_match_wherever_records_are(
-        records in prop::collection::vec(any_terms(), 1..60),
-        probe in any_terms(),
-        threshold in any_threshold(),
-        cuts in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
-    ) {
-        let (settled, early) = (cuts.0.index(records.len()), cuts.1.index(records.len()));
+        let (low, high) = (thresholds.0.min(thresholds.1), thresholds.0.max(thresholds.1));
         let mut shown = Vec::new();
-        let whole = settled_at(&records, settled);
-        whole.probe_since(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
+        index_of(&records).probe(&probe, low, &mut |candidate| {
             shown.push(candidate.id);
-            ControlFlow::Continue(threshold)
+            ControlFlow::Continue(high)
         });
-        let expected = matching(&records, &probe, threshold).into_iter().filter(|id| id.index() >= early);
-        prop_assert!(expected.clone().all(|id| shown.contains(&id)), "{:?} {:?}", shown, expected.collect::<Vec<_>>());
-        prop_assert!(shown.iter().all(|id| id.index() >= early));
+        prop_assert!(matching(&records, &probe, high).iter().all(|id| shown.contains(id)));
     }
 }
 
@@ -293,32 +247,8 @@ proptest! {
     }
 }
 
-/// Lists of the longest shape, of which the newest postings are kept apart from the others.
-#[test]
-fn the_exact_filter_loses_no_match_in_the_longest_lists() {
-    const RECORDS: u32 = 17_000;
-    let weight = |record: u32, term: u32| 1 + (record.wrapping_mul(2_654_435_761 + term * 40_503) >> 16) % 300;
-    let record = |number: u32| (0..5).map(|term| (TermId(term), weight(number, term))).collect::<Terms>();
-    let records: Vec<Terms> = (0..RECORDS).map(record).collect();
-    let exact = settled_at(&records, records.len());
-    let mut scratch = Scratch::default();
-    for probe in [0, RECORDS / 2, RECORDS - 70, RECORDS - 62, RECORDS - 30, RECORDS - 1] {
-        for millionths in [900_000, 990_000, 1_000_000] {
-            let threshold = threshold_of(millionths);
-            let probe = &records[probe as usize];
-            let mut shown = Vec::new();
-            exact.probe(&mut scratch, probe, threshold, &mut |candidate| {
-                shown.push(candidate.id);
-                ControlFlow::Continue(threshold)
-            });
-            assert!(scratch.is_clear());
-            assert_eq!(matching(&records, probe, threshold).iter().find(|id| !shown.contains(id)), None);
-        }
-    }
-}
-
-/// Three quarters of each record are a template, so that the sketches of all are alike. Of the rest most is rarely
-/// shared, and what is shared often is expensive to read.
+/// Three quarters of each record are a template. Of the rest most is rarely shared, and what is shared often is expensive
+/// to read.
 #[test]
 fn where_all_are_alike_in_most_of_their_mass_what_is_shown_is_narrowed_down_to_little_but_matches() {
     const RECORDS: u32 = 3_000;
@@ -331,49 +261,29 @@ fn where_all_are_alike_in_most_of_their_mass_what_is_shown_is_narrowed_down_to_l
         template.chain(often).chain(rare).collect::<Terms>()
     };
     let records: Vec<Terms> = (0..RECORDS).map(record).collect();
-    let exact = settled_at(&records, records.len());
-    let mut scratch = Scratch::default();
+    let exact = index_of(&records);
     let (mut matched, mut shown) = (0, 0);
     for probe in (0..RECORDS).step_by(300) {
         for millionths in [810_000, 820_000] {
             let (threshold, probe) = (threshold_of(millionths), &records[probe as usize]);
-            let mut candidates = Vec::new();
-            exact.probe(&mut scratch, probe, threshold, &mut |candidate| {
-                candidates.push(candidate.id);
-                ControlFlow::Continue(threshold)
-            });
-            assert!(scratch.is_clear());
+            let candidates: Vec<_> = suspects_of(&exact, probe, threshold).iter().map(|it| it.id).collect();
             let matches = matching(&records, probe, threshold);
             assert_eq!(matches.iter().find(|id| !candidates.contains(id)), None);
             (matched, shown) = (matched + matches.len(), shown + candidates.len());
-            candidates.sort_unstable();
-            assert!(candidates.is_sorted_by(|one, other| one < other), "one was shown twice");
         }
     }
     assert!(shown - matched < matched / 6, "{shown} were shown for {matched} matches");
 }
 
 #[test]
-fn any_page_can_be_planned_for() {
+fn any_page_can_be_probed() {
     let common: Terms = (0..10_000).map(|term| (TermId(term), 1 + term % 7)).collect();
     let records: Vec<Terms> =
         (0..300).map(|n| common[n * 30..n * 30 + 1_000].to_vec()).chain([common.clone()]).collect();
-    let exact = settled_at(&records, 250);
-    let mut scratch = Scratch::default();
     let new: Terms = (20_000..20_500).map(|term| (TermId(term), 1)).collect();
     for probe in [vec![], vec![(TermId(5), 1)], new, common.clone(), common[..40].to_vec()] {
         for millionths in [0, 1, 500_000, 999_999, 1_000_000] {
-            let threshold = threshold_of(millionths);
-            let mut shown = Vec::new();
-            exact.probe(&mut scratch, &probe, threshold, &mut |candidate| {
-                shown.push(candidate.id);
-                ControlFlow::Continue(threshold)
-            });
-            assert!(scratch.is_clear());
-            let expected = matching(&records, &probe, threshold);
-            assert!(expected.iter().all(|id| shown.contains(id)));
-            shown.sort_unstable();
-            assert!(shown.is_sorted_by(|a, b| a < b), "a candidate is shown once");
+            assert_nothing_is_lost(&records, 0, &probe, threshold_of(millionths)).unwrap();
         }
     }
 }
@@ -381,14 +291,21 @@ fn any_page_can_be_planned_for() {
 #[test]
 fn who_has_seen_enough_is_shown_no_more() {
     let page: Terms = (0..30).map(|term| (TermId(term), 100)).collect();
-    let exact = settled_at(&vec![page.clone(); 40], 35);
-    let (mut scratch, mut shown) = (Scratch::default(), 0);
-    exact.probe(&mut scratch, &page, threshold_of(800_000), &mut |_| {
+    let mut shown = 0;
+    index_of(&vec![page.clone(); 40]).probe(&page, threshold_of(800_000), &mut |_| {
         shown += 1;
         if shown < 3 { ControlFlow::Continue(threshold_of(1_000_000)) } else { ControlFlow::Break(()) }
     });
     assert_eq!(shown, 3);
-    assert!(scratch.is_clear());
+}
+
+#[test]
+fn a_damaged_snapshot_is_refused() {
+    let mut bytes = Vec::new();
+    index_of(&[vec![(TermId(0), 1), (TermId(3), 2)]]).save(&mut bytes).unwrap();
+    for end in 0..bytes.len() {
+        assert!(InvertedIndex::default().load(&mut &bytes[..end]).is_err(), "{end} bytes of {}", bytes.len());
+    }
 }
 
 #[test]
@@ -410,7 +327,6 @@ fn the_exact_filter_drops_what_cannot_match() {
     let mut exact = InvertedIndex::default();
     let page = |from: u32| (from..from + 50).map(|term| (TermId(term), 100)).collect::<Terms>();
     filled(&mut exact, &(0..100).map(|n| page(n * 25)).collect::<Vec<_>>());
-    exact.file_records();
     let threshold = Threshold::from_millionths(800_000).unwrap();
     let candidates = suspects_of(&exact, &page(1000), threshold);
     assert_eq!(candidates.iter().map(|candidate| candidate.id).collect::<Vec<_>>(), [Sequence(40)]);

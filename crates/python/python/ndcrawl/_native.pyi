@@ -45,8 +45,6 @@ class Deduplicator:
             duplicates or unique: short texts resemble each other by chance.
         language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
             they are. ``en`` also serves collections in several languages.
-        memory_budget: Bytes of the index. Beyond it the oldest documents are compared by sketch first: slower, still
-            exact. ``None`` for no bound.
         threads: Threads that work at once in one call; ``None`` for one on each core. Verdicts do not depend on it.
 
     Raises:
@@ -60,7 +58,6 @@ class Deduplicator:
         own_words: bool = True,
         min_terms: int = 20,
         language: str | None = "en",
-        memory_budget: int | None = None,
         threads: int | None = None,
     ) -> Deduplicator: ...
     def insert(self, document: Document, key: Key | None = None) -> Verdict:
@@ -77,8 +74,7 @@ class Deduplicator:
     def insert_many(self, documents: Documents, keys: Iterable[Key] | None = None) -> list[Verdict]:
         """Takes documents in, in order, and returns their verdicts, one each.
 
-        Verdicts are those of one `insert` each. Terms are counted on several threads, and a large index is queried on
-        several.
+        Verdicts are those of one `insert` each. Terms are counted on several threads.
 
         Raises:
             ValueError: As `insert`; for a missing value; for more or fewer keys than documents. None of the documents

@@ -12,6 +12,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ComparedPages;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
+use crate::cli::gates::{self, page_counts};
 use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::output_dir::{self, CrawlFile};
@@ -76,6 +77,8 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
             code = code.max(exit::SOME_INPUT_UNREAD);
         }
     }
+    let limit = gates::exceeded(settings, page_counts(&ending.totals.outcomes)).filter(|_| code == exit::FINISHED);
+    code = limit.as_ref().map_or(code, |limit| limit.code);
     file.end(stopped, code)?;
     let elapsed = began.elapsed();
     let report = report_file::at_end(settings);
@@ -91,6 +94,9 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         report: report.path.as_deref(),
     };
     summary.warn();
+    if let Some(limit) = limit {
+        write_stderr(&format!("error: {}", limit.message));
+    }
     for (flag, field) in missing {
         let there = seen.there();
         write_stderr(&terminal_safe(&format!("error: no row has the field '{field}' ({flag}); there are: {there}")));
@@ -164,7 +170,6 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
         renderer,
         documents,
         accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
-        index_memory: options.index_memory,
         snapshot_after: options.snapshot_after,
         obey_noarchive: options.obey_noarchive,
         keep_duplicates: options.keep_duplicates,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ComparedPages;
-use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, percent, thousands};
+use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, of_compared, percent, thousands};
 use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
@@ -141,8 +141,7 @@ impl DedupSummary<'_> {
             text.push('\n');
         }
         if let Some(rate) = duplicate_rate(stored, near, exact) {
-            let judged = counted(stored + near + exact, "page", "pages");
-            text += &format!("\n{} of {judged} compared are duplicates\n", percent(rate));
+            text += &format!("\n{} of {}\n", percent(rate), of_compared(stored + near + exact));
         }
         text += what_was_compared(self.settings.dedup.within);
         if ending.totals.revised > 0 {

@@ -33,18 +33,26 @@ use pair::PagePair;
 
 /// Explains a URL, or compares two, as text or JSON.
 pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, CliError> {
-    let mut crawl = ExplainedCrawl::open(&arguments.dir)?;
+    let (folder, url, other) = arguments.named();
+    let Some(url) = url else {
+        let error = CliError::usage(format!("{}: no URL to explain", folder.display()));
+        return Err(error.with_hint("name one that the crawl has seen: ndcrawl explain DIR URL"));
+    };
+    if arguments.all && other.is_none() {
+        return Err(CliError::usage("--all: name two pages to compare, as in ndcrawl explain DIR URL URL2 --all"));
+    }
+    let mut crawl = ExplainedCrawl::open(&folder)?;
     let object = |json: serde_json::Result<String>| json.map(|json| json + "\n").map_err(anyhow::Error::from);
-    print(&match &arguments.other {
+    print(&match other {
         None => {
-            let explanation = crawl.explain(&arguments.url)?;
+            let explanation = crawl.explain(url)?;
             match arguments.json {
                 true => object(serde_json::to_string(&explanation))?,
-                false => explanation.text(&arguments.dir.display().to_string()),
+                false => explanation.text(&folder.display().to_string()),
             }
         }
         Some(other) => {
-            let pair = crawl.compare(&arguments.url, other)?;
+            let pair = crawl.compare(url, other)?;
             if arguments.json { object(serde_json::to_string(&pair))? } else { pair.text(arguments.all) }
         }
     })

@@ -11,8 +11,8 @@ pub const KEYS: &[Key] = &[
         "static: as sent; browser: rendered by Chromium; auto: rendered if nearly empty as sent"
     )
     .because(
-        "static, since a page that runs takes seconds and many requests. Needs a build with the feature \
-            browser.",
+        "static, since a page that runs takes seconds and many requests. Needs Chromium, and a Unix \
+            system.",
     )
     .example("--page-source auto")
     .flag("page-source")

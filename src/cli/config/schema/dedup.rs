@@ -78,16 +78,6 @@ pub const KEYS: &[Key] = &[
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
-        dedup.text_memory,
-        Shape::Value("SIZE"),
-        "256M",
-        "Memory for what many pages say, part of dedup.memory; beyond it, rare text is forgotten"
-    )
-    .because("Enough for some 200,000 pages before anything is forgotten; smaller crawls take less.")
-    .example("--detector-option text_memory=1G")
-    .of(&[Detector::Mwo])
-    .fixed(),
-    key!(
         dedup.thresholding,
         Shape::Value("HOW"),
         "",
@@ -180,12 +170,13 @@ pub const KEYS: &[Key] = &[
     key!(
         dedup.memory,
         Shape::Value("SIZE"),
-        "auto",
-        "Memory of the index; beyond it, slower and still exact; auto: a quarter of the machine's"
+        "256M",
+        "Memory for what many pages say; beyond it, what one page alone has said is forgotten"
     )
-    .because("A quarter leaves room for the queue and for other programs. Verdicts do not depend on it.")
+    .because("Enough for some 200,000 pages before anything is forgotten; smaller crawls take less.")
     .example("--memory 2G")
     .flag("memory")
+    .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
         dedup.against,

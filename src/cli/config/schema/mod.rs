@@ -242,7 +242,7 @@ pub fn is_of_the_crawl(name: &str) -> bool {
         "http.accept_types",
         "browser.mode",
     ];
-    const NOT: [&str; 5] = ["scope.max_time", "politeness.concurrency", "dedup.memory", "dedup.against", "dust.rules"];
+    const NOT: [&str; 4] = ["scope.max_time", "politeness.concurrency", "dedup.against", "dust.rules"];
     (TABLES.iter().any(|table| name.starts_with(table)) || ALSO.contains(&name)) && !NOT.contains(&name)
 }
 

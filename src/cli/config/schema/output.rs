@@ -54,8 +54,13 @@ pub const KEYS: &[Key] = &[
         .example("--dashboard 0.0.0.0:9100 --dashboard-public")
         .flag("dashboard-public")
         .heading(DASHBOARD),
-    key!(log.level, Shape::Choice(LogLevel::WORDS), "info", "Log level on stderr; -q sets error, -v debug, -vv trace")
-        .because("info says what you may want to act on."),
+    key!(
+        log.level,
+        Shape::Choice(LogLevel::WORDS),
+        "info",
+        "Log level on stderr; -q sets error, -v debug, -vv trace, -vvv all"
+    )
+    .because("info says what you may want to act on."),
     key!(log.format, Shape::Choice(LogFormat::WORDS), "text", "Format of log lines")
         .because("text is for people, json for programs that gather logs.")
         .example("--log-format json")

@@ -38,6 +38,17 @@ pub const TOP: &[Key] = &[
         .flag("fail-over")
         .note("off")
         .heading("Output"),
+    key!(
+        max_duplicate_rate,
+        Shape::Value("PCT"),
+        "",
+        "Exit with code 9 if more than PCT percent of the pages compared are duplicates"
+    )
+    .because("Off. A gate for those who build a site: run it on the preview, and fail the build.")
+    .example("--max-duplicate-rate 20")
+    .flag("max-duplicate-rate")
+    .note("off")
+    .heading("Output"),
 ];
 
 /// The table `scope`.

@@ -3,18 +3,17 @@
 mod restoring;
 mod similar_pages;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
 use super::detectors::{Measure, PreparedText};
-use super::early_search::{EarlySearch, NumberedPage};
 use super::matching::MatchQuery;
+use super::numbered_page::NumberedPage;
 use super::numbering::Numbering;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
-use super::search::{QueryPage, Search, SearchResult};
+use super::search::{QueryPage, Search};
 use super::settle_turn::check_earlier;
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnAnswer, TurnInput, Vocabulary, Within};
 use crate::model::{
@@ -103,9 +102,6 @@ pub struct Decider<S> {
     broken: bool,
 }
 
-/// Most pages that are searched for ahead.
-const MOST_AT_ONCE: usize = 256;
-
 /// What a page has beside its terms.
 #[derive(Clone, Copy)]
 struct PageFacts {
@@ -133,8 +129,7 @@ struct PendingPage {
     new_terms: Vec<Term>,
     weighed: Arc<Page>,
     least_weight: u32,
-    result: Option<SearchResult>,
-    /// What the measure made of it.
+    /// What the measure made of it, if it was compared.
     prepared: Option<PreparedText>,
 }
 
@@ -147,39 +142,17 @@ impl Decider<InMemory> {
 
 impl<S: RecordSource> Decider<S> {
     /// Creates a decider without pages, which reads committed records from `source`.
-    ///
-    /// It uses all cores where that is faster.
     pub fn new(options: Options, source: S) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let corpus_stats = CorpusStats::new(&options);
         let records = Records::new(source, options.weights);
-        let search = corpus_stats.is_some().then(|| Search::new(&options, records, threads));
+        let search = corpus_stats.is_some().then(|| Search::new(&options, records));
         let (vocabulary, log) = (Vocabulary::default(), DecisionLog::default());
         Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
-    }
-
-    /// Limits the memory of the index and of what the detector knows of common text, in bytes.
-    ///
-    /// Common text may take [`Options::text_memory`] of it. The index gets the rest, and at least half.
-    /// Above the limit the index gets slower, not less exact: each probe compares its oldest records by sketch.
-    /// [`DeciderStats::sketch_only`] counts them.
-    pub fn set_memory_limit(&mut self, bytes: usize) {
-        let rest = bytes.saturating_sub(self.options.text_bytes());
-        if let Some(search) = &mut self.search {
-            search.set_memory_limit(rest.max(bytes / 2));
-        }
     }
 
     /// Sets which of several matches the next verdicts name.
     pub fn set_mode(&mut self, mode: Mode) {
         self.options.mode = mode;
-    }
-
-    /// Limits the threads that search a large index at once. Verdicts do not depend on it.
-    pub fn set_threads(&mut self, threads: usize) {
-        if let Some(search) = &mut self.search {
-            search.set_threads(threads);
-        }
     }
 
     /// Decides a batch, in order. A unique page is in the index before the next page is compared.
@@ -212,31 +185,7 @@ impl<S: RecordSource> Decider<S> {
         Ok(judged.into_iter().map(answer).collect())
     }
 
-    /// Searches for a page ahead of [`decide_numbered`](Self::decide_numbered). Threads can share it.
-    ///
-    /// `None` if nothing can be known ahead: the page is a copy, or too short to be compared, or the detector compares
-    /// by what it learns in the meantime. Terms that the caller's vocabulary lacks may have any numbers of their own.
-    ///
-    /// # Errors
-    /// If a stored record can't be read back.
-    pub fn search_early(&self, body_digest: Digest, terms: &PageTerms) -> Result<Option<EarlySearch>, DetectError> {
-        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(None) };
-        let is_copy = || self.log.same_body(0, body_digest).is_some();
-        if !self.options.learns_nothing() || !search.can_split() || is_copy() {
-            return Ok(None);
-        }
-        let (weighed, _) = self.weigh(0, terms, TermOrder::default());
-        if !self.is_comparable(&weighed) {
-            return Ok(None);
-        }
-        let query = verdict_query(&self.options, corpus_stats);
-        search
-            .search_shared(&query, QueryPage { group: 0, page: &weighed }, &self.log)
-            .map(|found| Some(EarlySearch(found)))
-    }
-
-    /// Decides a batch as [`decide`](Self::decide), of pages of one group whose terms the caller has numbered. With
-    /// what was found ahead, only pages that were stored since are compared. The verdicts are the same.
+    /// Decides a batch as [`decide`](Self::decide), of pages of one group whose terms the caller has numbered.
     ///
     /// The decider has no vocabulary then. All pages must come this way.
     ///
@@ -298,12 +247,10 @@ impl<S: RecordSource> Decider<S> {
     /// Returns sizes and counters, in constant time.
     pub fn stats(&self) -> DeciderStats {
         let search = self.search.as_ref();
-        let index = search.map(Search::index);
         let learned = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
         DeciderStats {
             judged: self.log.len() as u64 - u64::from(self.numbering.seeds),
             indexed: search.map_or(0, |search| search.len() as u64),
-            sketch_only: index.map_or(0, |index| index.sketch_only() as u64),
             terms: self.vocabulary.len() as u64,
             index_bytes: (search.map_or(0, Search::bytes) + learned) as u64,
             vocabulary_bytes: self.vocabulary.bytes() as u64,
@@ -336,39 +283,17 @@ impl<S: RecordSource> Decider<S> {
         number: fn(&mut Self, T) -> Result<PendingPage, DetectError>,
     ) -> Result<Vec<Judged>, DetectError> {
         let mut judged = Vec::with_capacity(batch.len());
-        let mut batch = batch.into_iter().peekable();
-        while batch.peek().is_some() {
-            self.update_if_due()?;
-            let until_due = self.options.settling.until_due(self.log.next()?.0).min(MOST_AT_ONCE);
-            let (mut names, mut pending_pages) = (HashSet::new(), Vec::new());
-            for submitted in batch.by_ref().take(until_due) {
-                let page = name(&submitted);
-                let repeated = self.log.find(page).is_some() || !names.insert(page);
-                pending_pages.push(if repeated { Err(page) } else { Ok(number(self, submitted)?) });
+        for submitted in batch {
+            let page = name(&submitted);
+            if self.log.find(page).is_some() {
+                judged.push(self.repeat_verdict(page)?);
+                continue;
             }
-            self.decide_piece(pending_pages, &mut judged)?;
+            self.update_if_due()?;
+            let pending = number(self, submitted)?;
+            judged.push(self.decide_one(pending)?);
         }
         Ok(judged)
-    }
-
-    /// Searches for all pages of a piece in parallel where that pays, then decides one after the other.
-    fn decide_piece(
-        &mut self,
-        mut pending_pages: Vec<Result<PendingPage, PageId>>,
-        judged: &mut Vec<Judged>,
-    ) -> Result<(), DetectError> {
-        // A renewal may withdraw a page that a search ahead would have found.
-        let has_renewal = pending_pages.iter().flatten().any(|pending| pending.facts.renews.is_some());
-        if !has_renewal {
-            self.search_ahead(&mut pending_pages)?;
-        }
-        for pending in pending_pages {
-            judged.push(match pending {
-                Ok(pending) => self.decide_one(pending)?,
-                Err(page) => self.repeat_verdict(page)?,
-            });
-        }
-        Ok(())
     }
 
     /// Gives the terms of a page their numbers.
@@ -384,11 +309,10 @@ impl<S: RecordSource> Decider<S> {
 
     /// Takes a page whose terms have numbers of the caller's.
     fn take_numbered(&mut self, numbered: NumberedPage) -> Result<PendingPage, DetectError> {
-        let NumberedPage { page, body_digest, terms, text, early } = numbered;
+        let NumberedPage { page, body_digest, terms, text } = numbered;
         let facts = PageFacts { page, group: 0, body_digest, text_digest: None, renews: None, rank: 0 };
         let order = TermOrder { text, ..TermOrder::default() };
-        let weighing = PageToWeigh { facts, terms, new_terms: Vec::new(), order };
-        Ok(PendingPage { result: early.map(|early| early.0), ..self.prepare(weighing) })
+        Ok(self.prepare(PageToWeigh { facts, terms, new_terms: Vec::new(), order }))
     }
 
     /// Reads a page of which the log has all that [`number`](Self::number) makes.
@@ -404,7 +328,7 @@ impl<S: RecordSource> Decider<S> {
         let PageToWeigh { facts, terms, new_terms, order } = numbered;
         let (weighed, least_weight) = self.weigh(facts.group, &terms, order);
         let facts = PageFacts { group: self.group(facts.group), ..facts };
-        PendingPage { facts, terms, new_terms, weighed: Arc::new(weighed), least_weight, result: None, prepared: None }
+        PendingPage { facts, terms, new_terms, weighed: Arc::new(weighed), least_weight, prepared: None }
     }
 
     /// Returns the page as the detector sees it, and the least weight that its terms must have.
@@ -413,29 +337,6 @@ impl<S: RecordSource> Decider<S> {
             Some(corpus_stats) => corpus_stats.weigh(&self.options, group, terms, order),
             None => (Page { group, record: Record::from_counts(terms, &self.options.weights), order }, 0),
         }
-    }
-
-    /// Searches ahead for the pages that are no copies of known ones.
-    fn search_ahead(&mut self, pending_pages: &mut [Result<PendingPage, PageId>]) -> Result<(), DetectError> {
-        let Some(search) = self.search.as_ref().filter(|search| search.can_search_ahead()) else { return Ok(()) };
-        let needs_search = |pending: &PendingPage| {
-            let page = &pending.weighed;
-            let is_copy = self.find_copy(pending).is_some();
-            pending.result.is_none() && self.is_comparable(page) && !is_copy && !search.has_copy(page)
-        };
-        let needed: Vec<bool> = pending_pages.iter().map(|pending| pending.as_ref().is_ok_and(&needs_search)).collect();
-        let mut needed = needed.into_iter();
-        let mut pending_pages: Vec<&mut PendingPage> =
-            pending_pages.iter_mut().filter(|_| needed.next() == Some(true)).flatten().collect();
-        let pages: Vec<_> =
-            pending_pages.iter().map(|needed| QueryPage { group: needed.facts.group, page: &needed.weighed }).collect();
-        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(()) };
-        let query = verdict_query(&self.options, corpus_stats);
-        let Some(results) = search.search_ahead(&query, &pages, &self.log)? else { return Ok(()) };
-        for (pending, result) in pending_pages.iter_mut().zip(results) {
-            pending.result = Some(result);
-        }
-        Ok(())
     }
 
     fn decide_one(&mut self, mut pending: PendingPage) -> Result<Judged, DetectError> {
@@ -493,11 +394,10 @@ impl<S: RecordSource> Decider<S> {
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else {
             return Ok(Verdict::Unique);
         };
-        let needed = QueryPage { group: pending.facts.group, page: &pending.weighed };
         let query = verdict_query(&self.options, corpus_stats);
-        let early = pending.result.take().unwrap_or_else(|| SearchResult::new(&query));
-        let (matches, prepared) = search.finish(&query, needed, &self.log, early)?;
-        pending.prepared = prepared;
+        let prepared = pending.prepared.insert(query.measure.prepare(&pending.weighed));
+        let needed = QueryPage { group: pending.facts.group, page: &pending.weighed, prepared };
+        let matches = search.find_matches(&query, needed, &self.log)?;
         Ok(matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found)))
     }
 
@@ -525,7 +425,7 @@ impl<S: RecordSource> Decider<S> {
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
         if is_compared {
             let measure = corpus_stats.measure();
-            search.insert(sequence, page, measure, prepared);
+            search.insert(sequence, page, measure, &prepared.unwrap_or_else(|| measure.prepare(page)));
         }
         corpus_stats.add(sequence, page, verdict, is_compared);
         is_compared
@@ -537,15 +437,12 @@ impl<S: RecordSource> Decider<S> {
         verdict.is_by_similarity() && changes()
     }
 
-    /// Settles before a page whose number is due.
-    ///
-    /// The order in which a page finds its matches depends on what is filed. So this happens at fixed page numbers, not
-    /// between batches.
+    /// Settles before a page whose number is due: at fixed page numbers, not between batches.
     fn update_if_due(&mut self) -> Result<(), DetectError> {
         if self.options.settling.is_due(self.log.len() as u32) { self.settle() } else { Ok(()) }
     }
 
-    /// Files the records stored since the last update and updates the statistics: with
+    /// Updates the statistics, and files pages again whose runs are common by now: with
     /// [`Settling::AtMarks`](super::Settling), after each turn.
     ///
     /// # Errors
@@ -553,7 +450,7 @@ impl<S: RecordSource> Decider<S> {
     pub fn settle(&mut self) -> Result<(), DetectError> {
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return Ok(()) };
         corpus_stats.apply_pending();
-        search.file_records(corpus_stats.measure())
+        search.file_again(corpus_stats.measure())
     }
 
     fn is_long_enough(&self, page: &Page) -> bool {

@@ -33,8 +33,11 @@ impl<S: RecordSource> Decider<S> {
             let Some(of) = entry.verdict.duplicate_of() else { continue };
             let stored = search.records().get(of)?;
             let still = !self.log.is_withdrawn(of) && query.measure.compare(&page, &stored, query.threshold).is_some();
-            let needed = QueryPage { group: entry.group, page: &page };
-            if !still && search.find_matches(&query, needed, &self.log)?.is_empty() {
+            if still {
+                continue;
+            }
+            let needed = QueryPage { group: entry.group, page: &page, prepared: &query.measure.prepare(&page) };
+            if search.find_matches(&query, needed, &self.log)?.is_empty() {
                 outdated_duplicates.insert(sequence);
             }
         }
@@ -100,7 +103,8 @@ impl<S: RecordSource> Decider<S> {
         }
         let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
         let query = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
-        let matches = search.find_matches(&query, QueryPage { group: in_group, page: &page }, &self.log)?;
+        let needed = QueryPage { group: in_group, page: &page, prepared: &query.measure.prepare(&page) };
+        let matches = search.find_matches(&query, needed, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
@@ -138,7 +142,9 @@ impl<S: RecordSource> Decider<S> {
         }
         let query =
             MatchQuery { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
-        let matches = search.find_shared(&query, QueryPage { group: self.group(group), page: &page }, &self.log)?;
+        let prepared = &query.measure.prepare(&page);
+        let needed = QueryPage { group: self.group(group), page: &page, prepared };
+        let matches = search.find_shared(&query, needed, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 }

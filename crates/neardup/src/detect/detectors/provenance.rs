@@ -245,7 +245,7 @@ mod tests {
                     filter.insert(number, &measure.filtered(page));
                 }
                 let mut candidates = Vec::new();
-                filter.probe(&mut Default::default(), &measure.filtered(&pages[0]), measure.lower_bound(threshold), &mut |candidate| {
+                filter.probe(&measure.filtered(&pages[0]), measure.lower_bound(threshold), &mut |candidate| {
                     candidates.push(candidate.id.index());
                     std::ops::ControlFlow::Continue(threshold)
                 });

@@ -7,7 +7,7 @@ use super::Measure;
 use super::provenance::Provenance;
 use crate::detect::page_match::Page;
 use crate::detect::{Match, Options};
-use crate::index::{CandidateIndex, Scratch};
+use crate::index::CandidateIndex;
 use crate::model::{Sequence, TermOrder};
 use crate::similarity::Record;
 
@@ -58,7 +58,6 @@ impl<'a> Repository<'a> {
         for (number, page) in (0..).map(Sequence).zip(&pages).filter(|(_, page)| is_compared(options, page)) {
             filter.insert(number, &measure.filtered(page));
         }
-        filter.file_records();
         Self { options, measure, pages, filter }
     }
 
@@ -69,7 +68,7 @@ impl<'a> Repository<'a> {
         }
         let (threshold, mut found) = (self.options.threshold, Vec::new());
         let floor = self.measure.lower_bound(threshold);
-        self.filter.probe(&mut Scratch::default(), &self.measure.filtered(page), floor, &mut |candidate| {
+        self.filter.probe(&self.measure.filtered(page), floor, &mut |candidate| {
             let other = &self.pages[candidate.id.index()];
             if candidate.id != number
                 && let Some(similarity) = self.measure.compare(page, other, threshold)

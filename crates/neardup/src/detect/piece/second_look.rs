@@ -76,14 +76,15 @@ impl<S: RecordSource> Piece<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn look_again(&mut self, suspects: &[DecidedPage], learnt: &Learnt) -> Result<Vec<SecondLook>, DetectError> {
-        self.search.file_records(learnt.stats.measure())?;
+        self.search.file_again(learnt.stats.measure())?;
         let mut looks = vec![SecondLook::default(); suspects.len()];
         let mut by_digest = HashMap::<(u32, Digest), Vec<usize>>::new();
         for (place, (suspect, look)) in suspects.iter().zip(&mut looks).enumerate() {
             let group = learnt.group(suspect.input.group);
             let page = self.as_stored(suspect, learnt);
-            let needed = QueryPage { group, page: &page };
-            let matches = self.search.find_matches(&verdict_query(learnt), needed, &self.log)?;
+            let query = verdict_query(learnt);
+            let needed = QueryPage { group, page: &page, prepared: &query.measure.prepare(&page) };
+            let matches = self.search.find_matches(&query, needed, &self.log)?;
             look.is_matched = !matches.is_empty();
             for digest in [Some(suspect.input.body_digest), suspect.input.text_digest].into_iter().flatten() {
                 by_digest.entry((group, digest)).or_default().push(place);

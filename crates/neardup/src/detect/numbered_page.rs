@@ -1,6 +1,5 @@
-//! Pages whose terms the caller has numbered, and what was found for them ahead of their decision.
+//! Pages whose terms the caller has numbered.
 
-use super::search::SearchResult;
 use crate::model::{Digest, PageId, PageTerms, RunningText};
 
 /// A page for [`Decider::decide_numbered`](super::Decider::decide_numbered).
@@ -15,10 +14,4 @@ pub struct NumberedPage {
     pub terms: PageTerms,
     /// Its words in order, where own words are compared; otherwise empty.
     pub text: RunningText,
-    /// What was found ahead, if anything.
-    pub early: Option<EarlySearch>,
 }
-
-/// The result of [`Decider::search_early`](super::Decider::search_early). It stays true: pages come, none leaves.
-#[derive(Clone, Debug)]
-pub struct EarlySearch(pub(super) SearchResult);
