@@ -16,9 +16,11 @@ import array
 import collections
 import datetime
 import hashlib
+import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -26,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-SETS = ('families', 'rotating', 'pairs', 'clusters', 'mutations', 'wild', 'outside', 'syndication', 'texts', 'mix')
+SETS = ('families', 'rotating', 'pairs', 'clusters', 'mutations', 'wild', 'outside', 'syndication', 'texts', 'mix', 'orders', 'divided')
 LAYOUTS = ('file', 'host', 'hosts')
 WORD = re.compile(r'[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\w+')
 RUN = 5
@@ -269,6 +271,62 @@ def mix(bench):
     return dict(count) | {'us a page': round(1e6 * bench.cpu / max(1, sum(count.values())))}
 
 
+# The same rows in another order, or divided otherwise
+
+
+def orders(bench):
+    """How many pages three random orders of the same pages store."""
+    found = {}
+    for file in [*bench.found('mix', 'mix.jsonl'), *(f for f in bench.found('wild', '*') if f.is_dir())]:
+        rows = file.read_text(encoding='utf-8').splitlines() if file.is_file() else list(pages_of(file))
+        stored = [stored_of(bench, random.Random(seed).sample(rows, len(rows))) for seed in (1, 2, 3)]
+        found[file.stem] = {'pages': len(rows), 'stored': ' '.join(map(str, stored)), 'differ': f'{(max(stored) - min(stored)) / max(stored):.2%}'}
+    return found
+
+
+def pages_of(folder):
+    """Yields the HTML files of a site as rows."""
+    for path in sorted(folder.rglob('*.html')):
+        url = f'http://{folder.name}.localhost:8080/{path.relative_to(folder)}'
+        yield json.dumps({'url': url, 'html': path.read_text(encoding='utf-8', errors='replace')})
+
+
+def stored_of(bench, rows):
+    with tempfile.NamedTemporaryFile('w', suffix='.jsonl', encoding='utf-8') as file:
+        file.writelines(f'{row}\n' for row in rows)
+        file.flush()
+        return sum(row['outcome'] == 'stored' for row in bench.dedup(file.name).values())
+
+
+def divided(bench):
+    """Which verdicts change if rows of texts come in several files, or stand on several hosts."""
+    [path] = bench.found('texts', 'all.jsonl')
+    with open(path, encoding='utf-8') as file:
+        rows = [json.loads(line) for line in itertools.islice(file, 20_000)]
+    one = outcomes_of(bench, rows, 1, hosts=False)
+    found = {}
+    for parts in (6, 60):
+        for what in ('files', 'hosts'):
+            other = outcomes_of(bench, rows, parts, hosts=what == 'hosts')
+            found[f'{parts} {what}'] = {'rows': len(rows), 'other verdicts': sum(one[at] != other[at] for at in one)}
+    return found
+
+
+def outcomes_of(bench, rows, parts, hosts):
+    """Returns the outcome by ID: of rows in so many files one after the other, or in one file on so many hosts."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='divided-'))
+    size = -(-len(rows) // (1 if hosts else parts))
+    for part in range(0, len(rows), size):
+        with open(folder / f'{part:06}.jsonl', 'w', encoding='utf-8') as file:
+            for number, row in enumerate(rows[part:part + size], part):
+                url = {'url': f'http://h{number % parts}.test/{number}'} if hosts else {}
+                print(json.dumps({'id': row['id'], 'text': row['text']} | url), file=file)
+    try:
+        return bench.dedup(folder, read=lambda out: {row['id']: row['outcome'] for row in verdicts(out).values()})
+    finally:
+        shutil.rmtree(folder)
+
+
 # The table
 
 
@@ -334,7 +392,7 @@ def show_mix(found):
     return table(list(found), [list(found.values())])
 
 
-SHOW = {'outside': show_plain, 'syndication': show_plain}
+SHOW = dict.fromkeys(('outside', 'syndication', 'orders', 'divided'), show_plain)
 
 
 def report(results):

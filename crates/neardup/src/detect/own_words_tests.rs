@@ -55,19 +55,26 @@ fn has_subject(page: &RunningText, kept: &RunningText) -> bool {
 
 /// The runs that five documents of different subjects have, of the first `known` pages.
 fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u64> {
-    let (mut counts, mut named) = (BTreeMap::<u64, usize>::new(), BTreeSet::new());
+    let (mut counts, mut named) = (BTreeMap::<u64, usize>::new(), BTreeMap::<(&[u32], u64), usize>::new());
     for (page, verdict) in pages.iter().zip(verdicts).take(known) {
         let text = &page.order.text;
         let counts_here = match *verdict {
             Verdict::Unique => true,
             Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } => {
                 has_subject(text, &pages[of.index()].order.text)
-                    && (text.name.is_empty() || named.insert((of, text.name.clone())))
             }
             _ => false,
         };
-        let runs: BTreeSet<u64> = text.runs().filter(|_| counts_here).collect();
-        runs.into_iter().for_each(|run| *counts.entry(run).or_default() += 1);
+        if !counts_here {
+            continue;
+        }
+        let runs: BTreeSet<u64> = text.runs().collect();
+        let sample: Vec<_> = runs.iter().take(16).map(|run| (&text.name[..], *run)).collect();
+        let said: Vec<usize> = sample.iter().filter_map(|run| named.get(run).copied()).collect();
+        let is_edition = !text.name.is_empty() && !said.is_empty() && said.len() * 8 >= sample.len();
+        let is_edition = is_edition && said.iter().all(|documents| *documents < 12);
+        sample.into_iter().for_each(|run| *named.entry(run).or_default() += 1);
+        runs.into_iter().filter(|_| !is_edition).for_each(|run| *counts.entry(run).or_default() += 1);
     }
     counts.into_iter().filter(|(_, count)| *count >= 5).map(|(run, _)| run).collect()
 }

@@ -14,8 +14,6 @@ use hashbrown::HashSet;
 
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 
-/// Documents of different subjects that make a run common.
-const COMMON: u8 = 5;
 /// Counters of a block: 4 bits each, 64 bytes together.
 const COUNTERS: u64 = 128;
 /// Words of 64 bits in a block.
@@ -60,6 +58,8 @@ pub(super) struct CommonRuns {
     layers: Vec<Layer>,
     /// The most memory, in bytes.
     limit: usize,
+    /// Documents that make a run common.
+    documents: u8,
 }
 
 #[derive(Debug, Default)]
@@ -77,12 +77,14 @@ struct Place {
 }
 
 impl CommonRuns {
-    /// Creates counts that take at most `limit` bytes, but at least a first layer and what is common.
-    pub(super) fn new(limit: usize) -> Self {
-        Self { limit, ..Self::default() }
+    /// Creates counts that take at most `limit` bytes, but at least a first layer and what is common: what so many documents
+    /// have.
+    pub(super) fn new(limit: usize, documents: u8) -> Self {
+        assert!((2..=MOST).contains(&documents), "a counter counts up to {MOST}");
+        Self { limit, documents, ..Self::default() }
     }
 
-    /// Returns whether [`COMMON`] documents have the run.
+    /// Returns whether many documents have the run.
     #[inline]
     pub(super) fn has(&self, run: u64) -> bool {
         self.common.contains(&run)
@@ -106,13 +108,19 @@ impl CommonRuns {
         }
         let mut newly = Vec::new();
         for (run, (count, newest)) in runs.into_iter().zip(counts) {
-            if count + 1 < COMMON {
+            if count + 1 < self.documents {
                 self.raise(run, newest + 1, count == 0);
             } else if self.common.insert(run) {
                 newly.push(run);
             }
         }
         newly
+    }
+
+    /// Returns how many documents have the run. If they are many, their number is that which makes a run common.
+    pub(super) fn count(&self, run: u64) -> u8 {
+        let counted = || self.layers.iter().fold(0, |sum: u8, layer| sum.saturating_add(layer.count(run)));
+        if self.has(run) { self.documents } else { counted().min(self.documents - 1) }
     }
 
     fn raise(&mut self, run: u64, to: u8, is_new: bool) {
@@ -221,13 +229,15 @@ mod tests {
 
     use super::*;
 
+    const COMMON: u8 = 5;
+
     fn run(number: u64) -> u64 {
         (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 
     #[test]
     fn few_runs_become_common_before_their_time() {
-        let mut known = CommonRuns::new(usize::MAX);
+        let mut known = CommonRuns::new(usize::MAX, COMMON);
         const RUNS: u64 = 600_000;
         let say = |known: &mut CommonRuns| -> usize {
             (0..RUNS).step_by(1_000).map(|first| known.add((first..first + 1_000).map(run)).len()).sum()
@@ -244,7 +254,7 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_what_was_said_once_is_forgotten_and_the_rest_stays() {
-        let mut known = CommonRuns::new(FIRST * WORDS * 8);
+        let mut known = CommonRuns::new(FIRST * WORDS * 8, COMMON);
         let full = (FIRST * RUNS_A_BLOCK) as u64;
         (0..4).for_each(|_| {
             known.add([run(0)].into_iter());
@@ -261,7 +271,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_run_becomes_common_too_late(documents in prop::collection::vec(prop::collection::vec(0u64..40, 0..30), 0..30)) {
-            let mut known = CommonRuns::new(usize::MAX);
+            let mut known = CommonRuns::new(usize::MAX, COMMON);
             let mut exact = std::collections::HashMap::<u64, u8>::new();
             for document in documents {
                 let distinct: std::collections::BTreeSet<u64> = document.iter().copied().collect();
@@ -270,7 +280,7 @@ mod tests {
             }
             let mut bytes = Vec::new();
             known.save(&mut bytes).unwrap();
-            let mut loaded = CommonRuns::new(usize::MAX);
+            let mut loaded = CommonRuns::new(usize::MAX, COMMON);
             loaded.load(&mut &bytes[..]).unwrap();
             for (number, count) in exact {
                 prop_assert!(known.has(run(number)) || count < COMMON);

@@ -180,7 +180,7 @@ mod tests {
             stored in prop::collection::vec(0u32..4, 0..40),
             others in prop::collection::vec(prop::collection::vec(0u32..4, 0..12), 0..12),
         ) {
-            let mut known = CommonRuns::new(usize::MAX);
+            let mut known = CommonRuns::new(usize::MAX, 5);
             for other in others {
                 known.add(text(&other).runs());
             }

@@ -4,7 +4,7 @@
 //! A bag of weighted words takes siblings of one template for the same page. So a page is a near-duplicate of a stored one
 //! if, besides, **it says for itself what the stored page says for itself**:
 //!
-//! 1. A run of [`RUN`] words is *common* once [`common_runs::COMMON`] documents of different subjects have it, wherever they come
+//! 1. A run of [`RUN`] words is *common* once [five](known_text) documents of different subjects have it, wherever they come
 //!    from. A word is a page's *own* unless it stands in a common run. So a menu, a licence, an instruction or a form is
 //!    nobody's own after a few documents.
 //! 2. At most a quarter of the page's own words may be missing from the stored page, and at most two fifths the other way
@@ -17,8 +17,9 @@
 //! Two pages without running text are compared by their weights alone, which must be firm.
 //!
 //! *Documents of different subjects*: every stored page, and a near-duplicate that has another name than the page it
-//! repeats and says something that one does not. Copies, editions and frames have no subject of their own, so an article
-//! may be printed as often as one likes. A name counts once for each stored page.
+//! repeats and says something that one does not; but no edition of one that was counted: a page of its name that has an
+//! eighth of its runs, by a sample. Copies, editions and frames have no subject of their own, so an article may be printed
+//! and revised as often as one likes. A name that many documents have with the same text, such as that of the site, is none.
 //!
 //! What is known is as of the last update, and of stored pages and verdicts alone: a verdict can be repeated from the log.
 //! All arithmetic is in integers, so a tie is the same everywhere.
@@ -29,6 +30,7 @@
 //! | own words that may be missing | 1/4, 2/5 | there too |
 //! | uses of a word that make a subject | 4, and one in 200 words | there too |
 //! | own words shared, below which names decide | 10 | there too |
+//! | runs of a sample of 16 that make an edition, documents that make a name common | 2, 12 | there too |
 //!
 //! **Memory.** Counts of runs take 2 to 3 bytes a run of a stored page ([`common_runs`]), and at most
 //! [`Options::text_memory`].
@@ -37,19 +39,18 @@
 
 mod common_runs;
 mod comparison;
+mod known_text;
 
 use std::io::{self, Read, Write};
 
-use hashbrown::HashSet;
-
 use self::common_runs::CommonRuns;
 pub use self::comparison::PreparedText;
+use self::known_text::KnownText;
 use super::Measure;
 use super::mwo::Mwo;
 use crate::detect::Options;
 use crate::detect::page_match::{Page, Similarity};
 use crate::index::RunKeys;
-use crate::model::arrays::{read_array, write_array};
 use crate::model::{DecidedBy, Difference, Score, Sequence, Threshold, Verdict};
 use crate::similarity::Record;
 
@@ -141,9 +142,7 @@ impl OwnWords {
 pub struct OwnWordsMeasure {
     weights: Mwo,
     /// What is known, in [parts](Options::text_parts).
-    known: Vec<CommonRuns>,
-    /// Stored pages, each with the names of near-duplicates that were counted as subjects.
-    subjects: HashSet<(u32, u64)>,
+    known: Vec<KnownText>,
     /// Keys of runs that became common, in order, since the detector was created or loaded.
     newly_common: Vec<u64>,
 }
@@ -152,9 +151,9 @@ impl OwnWordsMeasure {
     /// Creates a detector that knows nothing.
     pub fn new(options: &Options) -> Self {
         let parts = usize::from(options.text_parts).max(1);
-        let known = (0..parts).map(|_| CommonRuns::new(options.text_memory / parts)).collect();
+        let known = (0..parts).map(|_| KnownText::new(options.text_memory / parts)).collect();
         let weights = Mwo::new(options.thresholding);
-        Self { weights, known, subjects: HashSet::new(), newly_common: Vec::new() }
+        Self { weights, known, newly_common: Vec::new() }
     }
 
     fn part_of(&self, page: &Page) -> usize {
@@ -162,7 +161,7 @@ impl OwnWordsMeasure {
     }
 
     fn known_of(&self, page: &Page) -> &CommonRuns {
-        &self.known[self.part_of(page)]
+        self.known[self.part_of(page)].common()
     }
 
     /// Returns the keys of runs: pages of different parts have none in common.
@@ -271,38 +270,29 @@ impl Measure for OwnWordsMeasure {
         let text = &page.order.text;
         let is_subject = match *verdict {
             Verdict::Unique => true,
-            Verdict::NearDuplicate { of, difference, decided_by: DecidedBy::Similarity, .. } => {
+            Verdict::NearDuplicate { difference, decided_by: DecidedBy::Similarity, .. } => {
                 difference.is_some_and(|difference| difference.has_own_subject)
-                    && (text.name.is_empty() || self.subjects.insert((of.0, text.name_hash())))
             }
             Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
         };
         if is_subject {
             let part = self.part_of(page);
-            let common = self.known[part].add(text.runs());
+            let common = self.known[part].learn(text);
             self.newly_common.extend(self.keys(page, common));
         }
     }
 
     fn bytes(&self) -> usize {
-        self.known.iter().map(CommonRuns::bytes).sum::<usize>()
-            + self.subjects.allocation_size()
-            + self.newly_common.capacity() * 8
+        self.known.iter().map(KnownText::bytes).sum::<usize>() + self.newly_common.capacity() * 8
     }
 
     fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.weights.save(out)?;
-        let mut subjects: Vec<(u32, u64)> = self.subjects.iter().copied().collect();
-        subjects.sort_unstable();
-        write_array(out, &subjects.iter().map(|(of, _)| *of).collect::<Vec<_>>())?;
-        write_array(out, &subjects.iter().map(|(_, name)| *name).collect::<Vec<_>>())?;
         self.known.iter().try_for_each(|known| known.save(out))
     }
 
     fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.weights.load(input)?;
-        let (of, names): (Vec<u32>, Vec<u64>) = (read_array(input)?, read_array(input)?);
-        self.subjects = of.into_iter().zip(names).collect();
         self.newly_common.clear();
         self.known.iter_mut().try_for_each(|known| known.load(input))
     }
