@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use texting_robots::Robot;
 use url::{Position, Url};
 
-use super::robots_text::{as_utf8, is_packed, is_without_sense, our_part, spell};
+use super::robots_rules::RobotsRules;
+use super::robots_text::{as_utf8, is_packed, is_without_sense, our_part};
 use super::{FetchFailure, Options};
 use crate::model::{CanonicalUrl, RobotsRow};
 
@@ -41,10 +41,8 @@ pub struct Robots {
 enum Rules {
     /// Unavailable, empty, or ignored.
     AllowAll,
-    /// Too complex for the matcher.
-    DisallowAll,
     Unreachable,
-    Parsed(Robot),
+    Parsed(RobotsRules),
 }
 
 impl Robots {
@@ -108,16 +106,15 @@ impl Robots {
         let text: String = text.chars().map(|c| if c.is_ascii() { c } else { '\u{fffd}' }).collect();
         let url = Url::parse(&text).or_else(|_| Url::parse("http://path.invalid/")?.join(&text));
         let path = url.as_ref().map_or("/", |url| &url[Position::BeforePath..Position::AfterQuery]);
-        // The matcher allows /robots.txt without the rules.
+        // The file itself is allowed whatever its rules.
         self.allows_path(if path == "/robots.txt" { "/robots.txt?" } else { path })
     }
 
     fn allows_path(&self, path: &str) -> RobotsAnswer {
         let allowed = match &self.rules {
             Rules::AllowAll => true,
-            Rules::DisallowAll => false,
             Rules::Unreachable => return RobotsAnswer::Unreachable,
-            Rules::Parsed(robot) => robot.allowed(&spell(path, false)),
+            Rules::Parsed(rules) => rules.deciding(path).is_none_or(|rule| rule.allows),
         };
         if allowed { RobotsAnswer::Allowed } else { RobotsAnswer::Disallowed }
     }
@@ -178,12 +175,7 @@ impl Robots {
         self.is_without_sense = is_without_sense(text);
         self.crawl_delay = part.crawl_delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         self.sitemaps = sitemaps(origin, &part.sitemaps);
-        // The matcher fails on a '$' after many '*'. Without the '$' there is no limit.
-        let robot = [false, true].into_iter().find_map(|without_ends| {
-            let text = part.for_matcher(without_ends);
-            Robot::new("*", text.as_bytes()).ok()
-        });
-        self.rules = robot.map_or(Rules::DisallowAll, Rules::Parsed);
+        self.rules = Rules::Parsed(RobotsRules::new(part.rules));
     }
 }
 
@@ -260,15 +252,6 @@ mod tests {
         let robots = Robots::new("http://a.test:80", RobotsRow { fetched_at: 0, status: 200, body }, &options);
         assert_eq!(answer(&robots, "http://a.test/a"), RobotsAnswer::Disallowed);
         assert_eq!(answer(&robots, "http://a.test/b"), RobotsAnswer::Allowed);
-    }
-
-    #[test]
-    fn a_pattern_too_complex_for_the_matcher_is_taken_as_no() {
-        let text = format!("User-agent: *\nAllow: /ok\nDisallow: /x{}$\n", "*yyyyyyyyyyyyyyyyyyyyyyyy".repeat(400));
-        let robots = robots(200, text.as_bytes(), "ndcrawl");
-        assert_eq!(answer(&robots, "http://a.test/ok"), RobotsAnswer::Allowed);
-        let url = format!("http://a.test/x{}", "yyyyyyyyyyyyyyyyyyyyyyyy".repeat(400));
-        assert_eq!(answer(&robots, &url), RobotsAnswer::Disallowed);
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! Parses robots.txt and selects the groups for this crawler.
 //!
-//! The matcher, texting_robots, is sound on paths. On lines and groups it differs from RFC 9309 and from the large
-//! crawlers. So this module parses the lines (RFC 9309, section 2.2, as lenient as Google's parser). It selects groups
-//! by product token, drops rules without a path, and ignores lines before the first group. The matcher gets one group
-//! of plain rules.
+//! It parses the lines (RFC 9309, section 2.2, as lenient as Google's parser), selects groups by product token, drops
+//! rules without a path, and ignores lines before the first group.
 
 use std::borrow::Cow;
 
-use super::{Codings, Label};
+use super::{Codings, Label, RobotsRule};
 
 /// Bytes of a line that are read, as in Google's parser.
 const LONGEST_LINE: usize = 16_663;
@@ -15,8 +13,8 @@ const LONGEST_LINE: usize = 16_663;
 /// The part of a robots.txt that applies to one crawler.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct OurPart {
-    /// The rules in order: whether a rule allows, and its path pattern.
-    pub(super) rules: Vec<(bool, String)>,
+    /// The rules in order.
+    pub(super) rules: Vec<RobotsRule>,
     /// Seconds between requests. Finite and not negative.
     pub(super) crawl_delay: Option<f64>,
     /// Sitemaps as written. They belong to no group.
@@ -71,7 +69,7 @@ pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
             }
             Line::Rule(allow, path) => {
                 (rules.closed, delays.closed) = (true, true);
-                let rule = (!path.is_empty()).then(|| (allow, path.to_owned()));
+                let rule = (!path.is_empty()).then(|| RobotsRule { allows: allow, path: path.to_owned() });
                 ours.rules.extend(rule.clone().filter(|_| rules.ours));
                 everyones.rules.extend(rule.filter(|_| rules.everyones));
             }
@@ -119,76 +117,6 @@ fn product_token(value: &str) -> &str {
 
 fn is_everyone(value: &str) -> bool {
     value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || rest.starts_with(is_blank))
-}
-
-impl OurPart {
-    /// Writes the rules as one group for the matcher. With `without_ends`, patterns lose their `$`.
-    pub(super) fn for_matcher(&self, without_ends: bool) -> String {
-        let mut text = String::from("User-agent: *\n");
-        for (allow, path) in &self.rules {
-            for pattern in patterns(*allow, path, without_ends) {
-                let key = if *allow { "Allow" } else { "Disallow" };
-                text.push_str(&format!("{key}: {pattern}\n"));
-            }
-        }
-        text
-    }
-}
-
-/// Translates a rule for the matcher. What the matcher cannot express is rounded to the safe side: a wider Disallow,
-/// no Allow.
-fn patterns(allow: bool, path: &str, without_ends: bool) -> Vec<String> {
-    let (body, end) = path.strip_suffix('$').map_or((path, ""), |body| (body, "$"));
-    // Patterns match from the start of the path, a slash.
-    if !body.starts_with(['/', '*']) {
-        return Vec::new();
-    }
-    let inexact = body.contains('$') || (without_ends && !end.is_empty());
-    if inexact && allow {
-        return Vec::new();
-    }
-    // A '$' before the end is literal, which the matcher cannot express.
-    let body = body.replace('$', "*");
-    let end = if without_ends { "" } else { end };
-    let mut patterns = vec![format!("{}{end}", spell(&body, false))];
-    // RFC 9309, section 2.2.2 compares escaped letters unescaped, as in a normalized URL. Google compares
-    // them as written. Disallow applies to both.
-    let decoded = format!("{}{end}", spell(&body, true));
-    if !allow && decoded != patterns[0] {
-        patterns.push(decoded);
-    }
-    // Allowing the index page of a folder allows the folder.
-    if let (true, Some((folder, _))) = (allow, body.rsplit_once('/').filter(|(_, file)| file.starts_with("index.htm")))
-    {
-        patterns.push(format!("{}/$", spell(folder, false)));
-    }
-    patterns
-}
-
-/// Writes percent-escapes in upper case (RFC 3986, section 6.2.2.1). With `decode`, decodes unreserved characters
-/// (section 6.2.2.2).
-pub(super) fn spell(path: &str, decode: bool) -> String {
-    let mut spelt = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once('%') {
-        spelt.push_str(before);
-        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        rest = match byte {
-            Some(byte) if decode && (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) => {
-                spelt.push(byte.into());
-                &after[2..]
-            }
-            Some(byte) => {
-                spelt.push_str(&format!("%{byte:02X}"));
-                &after[2..]
-            }
-            None => {
-                spelt.push('%');
-                after
-            }
-        };
-    }
-    spelt + rest
 }
 
 /// The first bytes of gzip (RFC 1952, section 2.3.1).
@@ -272,16 +200,20 @@ fn has_key(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn rules(text: &str) -> Vec<(bool, String)> {
+    fn rules(text: &str) -> Vec<RobotsRule> {
         our_part(text.as_bytes(), "ndcrawl/0.1").rules
+    }
+
+    fn disallowed(path: &str) -> RobotsRule {
+        RobotsRule { allows: false, path: path.to_owned() }
     }
 
     #[test]
     fn the_group_is_chosen_by_product_token_whatever_stands_behind_it() {
         let text = "User-agent: *\nDisallow: /all\n\nuser-agent: NDCrawl/1.0 (x)\nDisallow: /ours\n";
-        assert_eq!(rules(text), [(false, "/ours".to_owned())]);
+        assert_eq!(rules(text), [disallowed("/ours")]);
         assert_eq!(rules("User-agent: ndcrawl-news\nDisallow: /\n"), []);
-        assert_eq!(rules("User-agent: * # all\nDisallow: /all # none\n"), [(false, "/all".to_owned())]);
+        assert_eq!(rules("User-agent: * # all\nDisallow: /all # none\n"), [disallowed("/all")]);
         assert_eq!(rules("Disallow: /early\nUser-agent: *\nDisallow:\n"), []);
     }
 
@@ -298,17 +230,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_spelt_as_in_a_url() {
         let part = our_part(b"\xef\xbb\xbfUser-agent: *\nDisallow: /caf\xe9\n", "ndcrawl");
-        assert_eq!(part.rules, [(false, "/caf%E9".to_owned())]);
-    }
-
-    #[test]
-    fn what_the_matcher_cannot_say_is_taken_as_the_sites_no() {
-        assert_eq!(patterns(false, "/x$/y", false), ["/x*/y"]);
-        assert!(patterns(true, "/x$/y", false).is_empty());
-        assert_eq!(patterns(false, "/a*b$", true), ["/a*b"]);
-        assert_eq!(patterns(false, "/%7euser", false), ["/%7Euser", "/~user"]);
-        assert_eq!(patterns(true, "/%7euser", false), ["/%7Euser"]);
-        assert_eq!(patterns(true, "/a/index.html", false), ["/a/index.html", "/a/$"]);
+        assert_eq!(part.rules, [disallowed("/caf%E9")]);
     }
 
     #[test]
@@ -322,7 +244,7 @@ mod tests {
         let files = [le("\u{feff}"), be("\u{feff}"), le(""), be(""), encoder.finish().unwrap()];
         for file in files.into_iter().chain([format!("\u{feff}\u{feff}{text}").into_bytes()]) {
             let part = our_part(&as_utf8(&file, 1000), "ndcrawl");
-            assert_eq!(part.rules, [(false, "/private/".to_owned())], "{file:?}");
+            assert_eq!(part.rules, [disallowed("/private/")], "{file:?}");
         }
     }
 
