@@ -3,10 +3,11 @@
 use std::num::NonZeroU16;
 
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::{EngineKind, FilterKind, MatchKind};
+use crate::cli::config::value_enums::EngineKind;
 use crate::cli::errors::CliError;
 use crate::cli::setup;
-use crate::detect::{self, Settling, Thresholding, Within};
+use crate::detect::{self, Mode, Settling, Thresholding, Within};
+use crate::index::FilterKind;
 use crate::model::Detector;
 
 /// What cannot be shared, and what to do instead.
@@ -63,7 +64,7 @@ fn undividable_decisions(settings: &Settings) -> Option<Refused> {
         Some((of("dedup.detector"), "only mwo compares each pair of pages by itself: leave the flag out"))
     } else if settings.dedup.filter != FilterKind::Exact {
         Some((of("dedup.filter"), "only the exact index finds all matches: leave the flag out"))
-    } else if settings.is_given("dedup.matching") && settings.dedup.matching == MatchKind::Any {
+    } else if settings.is_given("dedup.matching") && settings.dedup.matching == Mode::Any {
         Some((of("dedup.matching"), "the first match found depends on the order of insertion: use --matching best"))
     } else {
         None

@@ -1,13 +1,14 @@
 //! What to do after a crawl: the hint below its summary.
 
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::{EngineKind, ScopeKind, Sitemaps};
+use crate::cli::config::value_enums::{EngineKind, Sitemaps};
 use crate::cli::errors::exit;
 use crate::cli::format::counted;
 use crate::cli::output_dir::START_OVER;
 use crate::cli::summary::build;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{CrawlEnding, RestingOrigin};
+use crate::frontier::ScopeKind;
 use crate::model::{Deferral, Exclusion, shown_origin};
 use crate::pipeline::StopReason;
 

@@ -74,7 +74,7 @@ pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::Head
     };
     let browser = crate::headless::Options {
         executable,
-        tabs: set.tabs.get(),
+        tabs: set.tabs.0.get(),
         timeout: set.timeout,
         max_requests: set.max_requests,
         max_bytes: usize::try_from(set.max_bytes.0).unwrap_or(usize::MAX),
@@ -124,15 +124,9 @@ pub(super) fn document_options(settings: &Settings) -> Result<Option<documents::
 /// Returns the options of the page reader. Reads the file of synonyms if one is needed.
 pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> Result<pagetext::Options, CliError> {
     Ok(pagetext::Options {
-        parser: match settings.render.parser {
-            value_enums::Parser::Fast => pagetext::Parser::Fast,
-            value_enums::Parser::Dom => pagetext::Parser::Dom,
-        },
+        parser: settings.render.parser,
         robots_agent: settings.identity.robots_agent.0.clone(),
-        rules: match settings.render.stemming {
-            value_enums::Stemming::Same => pagetext::Rules::Same,
-            value_enums::Stemming::Language => pagetext::Rules::OfLanguage,
-        },
+        rules: settings.render.stemming,
         order: detect.order(),
         synonyms: synonyms(settings, detect.detector)?,
         running: !settings.focus.terms.is_empty(),
@@ -143,10 +137,7 @@ pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> R
 /// Returns the options of the detector.
 pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     let dedup = &settings.dedup;
-    let second = match dedup.second_check {
-        value_enums::SecondCheck::OwnWords => detect::SecondCheck::OwnWords,
-        value_enums::SecondCheck::None => detect::SecondCheck::None,
-    };
+    let second = dedup.second_check;
     let has_second = second == detect::SecondCheck::OwnWords;
     detect::Options {
         detector: dedup.detector,
@@ -156,23 +147,14 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         text_parts: 1,
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,
-        filter: match dedup.filter {
-            value_enums::FilterKind::Exact => index::FilterKind::Exact,
-            value_enums::FilterKind::Paper => index::FilterKind::Paper,
-        },
+        filter: dedup.filter,
         min_terms: dedup.min_terms as usize,
         weights: dedup.field_weights,
-        within: match dedup.within {
-            value_enums::ComparedPages::All => detect::Within::Crawl,
-            value_enums::ComparedPages::Host => detect::Within::Host,
-        },
-        mode: match dedup.matching {
-            value_enums::MatchKind::Any => detect::Mode::Any,
-            value_enums::MatchKind::Best => detect::Mode::Best,
-        },
+        within: dedup.within,
+        mode: dedup.matching,
         settling: detect::Settling::default(),
         dd: detect::dd::DdOptions { store_below: dedup.store_below },
-        fuzzy: fuzzy_options(settings),
+        fuzzy: detect::fuzzy::FuzzyOptions { query: pagetext::query_terms(&query(settings)), ..dedup.fuzzy.clone() },
     }
 }
 
@@ -184,12 +166,12 @@ pub(super) fn detector_warnings(settings: &Settings) -> Vec<String> {
 
 /// Whether own words are compared beside the weights.
 fn has_second(settings: &Settings) -> bool {
-    settings.dedup.detector == Detector::Mwo && settings.dedup.second_check == value_enums::SecondCheck::OwnWords
+    settings.dedup.detector == Detector::Mwo && settings.dedup.second_check == detect::SecondCheck::OwnWords
 }
 
 /// Returns a warning if a filter of weights is set, and pages are found by their runs of words.
 fn filter_warning(settings: &Settings) -> Option<String> {
-    let is_unused = has_second(settings) && settings.dedup.filter == value_enums::FilterKind::Paper;
+    let is_unused = has_second(settings) && settings.dedup.filter == index::FilterKind::Paper;
     is_unused.then(|| {
         let of = settings.source("dedup.filter");
         format!("{of} has no effect beside own words: add --detector-option second_check=none")
@@ -258,21 +240,6 @@ fn query(settings: &Settings) -> String {
     settings.dedup.query.clone()
 }
 
-fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
-    let fuzzy = &settings.dedup.fuzzy;
-    detect::fuzzy::FuzzyOptions {
-        sentence_threshold: fuzzy.sentence_threshold,
-        candidates: fuzzy.candidates,
-        least_together: fuzzy.least_together,
-        query: pagetext::query_terms(&query(settings)),
-        copies_first: fuzzy.copies_first,
-        least_words: fuzzy.least_words as usize,
-        most_words: fuzzy.most_words as usize,
-        first_results: fuzzy.first_results as usize,
-        ..detect::fuzzy::FuzzyOptions::default()
-    }
-}
-
 /// Reads the synonyms, for the detector `extended-tdw` only.
 fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<pagetext::Synonyms>>, CliError> {
     if detector != Detector::ExtendedTdw {
@@ -318,7 +285,7 @@ pub(super) fn system_name() -> String {
 
 pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
     crawl::Options {
-        concurrency: settings.politeness.concurrency.get(),
+        concurrency: settings.politeness.concurrency.0.get(),
         retries: settings.http.retries,
         max_redirects: settings.http.max_redirects,
         duplicate_links: settings.dedup.links,
@@ -339,18 +306,13 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
 
 fn frontier_options(settings: &Settings) -> frontier::Options {
     frontier::Options {
-        scope: match settings.scope.kind {
-            value_enums::ScopeKind::Host => frontier::ScopeKind::Host,
-            value_enums::ScopeKind::Domain => frontier::ScopeKind::Domain,
-            value_enums::ScopeKind::Prefix => frontier::ScopeKind::Prefix,
-            value_enums::ScopeKind::Any => frontier::ScopeKind::Any,
-        },
+        scope: settings.scope.kind,
         include: settings.scope.include.clone(),
         exclude: settings.scope.exclude.clone(),
         depth: settings.scope.depth,
         max_pages: settings.scope.max_pages.unwrap_or(0),
         max_pages_per_host: settings.scope.max_pages_per_host.unwrap_or(0),
-        host_concurrency: settings.politeness.host_concurrency.get(),
+        host_concurrency: settings.politeness.host_concurrency.0.get(),
         trap_guard: settings.scope.trap_guard,
         focus: (!settings.focus.terms.is_empty()).then(|| frontier::FocusOptions {
             exploration: f64::from(settings.focus.exploration),
@@ -401,7 +363,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         allow_private: settings.security.allow_private,
         delay: politeness.delay,
         ip_delay: politeness.ip_delay,
-        host_concurrency: politeness.host_concurrency.get(),
+        host_concurrency: politeness.host_concurrency.0.get(),
         max_crawl_delay: politeness.max_crawl_delay,
         ignore_robots: politeness.ignore_robots,
         ..fetch::Options::default()

@@ -61,7 +61,7 @@ fn given_by(key: &'static Key, matches: &ArgMatches) -> Option<GivenValue> {
 }
 
 fn argument(key: &'static Key) -> Option<Arg> {
-    let mut argument = Arg::new(key.name).long(key.flag?).help_heading(key.heading);
+    let mut argument = Arg::new(key.name).long(key.flag?).help_heading(key.heading());
     argument = argument.help(help_text(key)).long_help(long_help(key));
     if let Some(letter) = key.short {
         argument = argument.short(letter);

@@ -16,7 +16,7 @@ impl KeySet for AllKeys {
     fn keys() -> Vec<&'static Key> {
         let mut keys: Vec<&'static Key> = schema::all().collect();
         keys.sort_by_key(|key| {
-            let heading = schema::HEADINGS.iter().position(|heading| *heading == key.heading);
+            let heading = schema::HEADINGS.iter().position(|heading| *heading == key.heading());
             (heading.unwrap_or(schema::HEADINGS.len()), !key.name.contains('.'))
         });
         keys
@@ -80,7 +80,7 @@ impl KeySet for JudgingKeys {
 }
 
 fn is_of_near_duplicates(key: &Key) -> bool {
-    key.heading == schema::NEAR_DUPLICATES || !key.detectors.is_empty()
+    key.heading() == schema::NEAR_DUPLICATES
 }
 
 #[cfg(test)]

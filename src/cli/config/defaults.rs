@@ -1,11 +1,10 @@
 //! The default settings.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use crate::cli::config::schema;
-use crate::cli::config::settings::{Browser, Dedup, Focus, Fuzzy, Politeness, Settings};
+use crate::cli::config::schema::{Dedup, Focus};
+use crate::cli::config::settings::Settings;
 use crate::cli::config::units::Size;
 use crate::model::{Detector, Threshold};
 
@@ -29,7 +28,6 @@ impl Default for Settings {
 
 /// Returns settings with placeholders, which the defaults overwrite.
 fn blank() -> Settings {
-    let zero = Duration::ZERO;
     Settings {
         seeds: vec![],
         seeds_file: vec![],
@@ -39,28 +37,11 @@ fn blank() -> Settings {
         max_duplicate_rate: None,
         scope: Default::default(),
         focus: Focus { terms: vec![], min_score: None, exploration: ONE, weights: Default::default() },
-        politeness: Politeness {
-            concurrency: NonZeroUsize::MIN,
-            host_concurrency: NonZeroUsize::MIN,
-            delay: zero,
-            ip_delay: zero,
-            max_crawl_delay: zero,
-            host_patience: zero,
-            ignore_robots: false,
-            nofollow: Default::default(),
-            noarchive: Default::default(),
-        },
+        politeness: Default::default(),
         identity: Default::default(),
         http: Default::default(),
         security: Default::default(),
-        browser: Browser {
-            mode: Default::default(),
-            executable: None,
-            tabs: NonZeroUsize::MIN,
-            timeout: zero,
-            max_requests: 0,
-            max_bytes: Size(0),
-        },
+        browser: Default::default(),
         pdf: Default::default(),
         normalise: Default::default(),
         render: Default::default(),
@@ -83,15 +64,7 @@ fn blank() -> Settings {
             keep: false,
             keep_text: false,
             links: Default::default(),
-            fuzzy: Fuzzy {
-                sentence_threshold: ONE,
-                candidates: ONE,
-                least_together: 0,
-                copies_first: false,
-                least_words: 0,
-                most_words: 0,
-                first_results: 0,
-            },
+            fuzzy: Default::default(),
         },
         dust: Default::default(),
         out: Default::default(),

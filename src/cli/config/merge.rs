@@ -10,10 +10,11 @@ use crate::cli::config::http_values::HeaderText;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
-use crate::cli::config::value_enums::{EngineKind, ScopeKind, SecondCheck, Sitemaps};
+use crate::cli::config::value_enums::{EngineKind, Sitemaps};
 use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
-use crate::detect;
+use crate::detect::{self, SecondCheck};
+use crate::frontier::ScopeKind;
 
 /// Merges the values, the lowest layer first, and validates the result.
 pub fn merge(given: Vec<GivenValue>) -> Result<Settings, CliError> {

@@ -4,26 +4,19 @@
 //! environment and `--depth` on the command line. Defaults and descriptions are in the [schema].
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::cli::config::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
-use crate::cli::config::listen_address::ListenAddress;
+use crate::cli::config::http_values::TypedUrl;
 use crate::cli::config::percent::Percent;
-use crate::cli::config::schema;
-use crate::cli::config::source::Source;
-use crate::cli::config::units::Size;
-use crate::cli::config::value_enums::{
-    ColorChoice, ComparedPages, EngineKind, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
-    PageSource, Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Sitemaps, Stemming,
+use crate::cli::config::schema::{
+    self, Browser, Dashboard, Dedup, Dust, Focus, Http, Identity, Log, Normalise, Out, Pdf, Politeness, Render, Scope,
+    Security,
 };
-use crate::crawl::DuplicateLinks;
-use crate::detect::Thresholding;
-use crate::model::{Detector, FieldWeights, NormalizeOptions, PartWeights, Threshold};
+use crate::cli::config::source::Source;
+use crate::cli::config::value_enums::{EngineKind, LogLevel, ProgressMode};
+use crate::model::NormalizeOptions;
 
 /// All settings.
 #[derive(Clone, Debug)]
@@ -51,204 +44,6 @@ pub struct Settings {
     pub dashboard: Dashboard,
     pub log: Log,
     pub(super) sources: BTreeMap<&'static str, Source>,
-}
-
-/// Which URLs are fetched, and how many.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Scope {
-    pub depth: u16,
-    pub max_pages: Option<u64>,
-    pub max_pages_per_host: Option<u64>,
-    pub max_time: Option<Duration>,
-    pub kind: ScopeKind,
-    pub include: Vec<Regex>,
-    pub exclude: Vec<Regex>,
-    pub sitemaps: Sitemaps,
-    pub trap_guard: bool,
-    pub soft_404: bool,
-}
-
-/// The topic of a focused crawl.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Focus {
-    pub terms: Vec<String>,
-    pub min_score: Option<Threshold>,
-    pub exploration: Threshold,
-    pub weights: PartWeights,
-}
-
-/// Limits that protect servers.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Politeness {
-    pub concurrency: NonZeroUsize,
-    pub host_concurrency: NonZeroUsize,
-    pub delay: Duration,
-    pub ip_delay: Duration,
-    /// Zero: `Crawl-delay` is ignored.
-    pub max_crawl_delay: Duration,
-    pub host_patience: Duration,
-    pub ignore_robots: bool,
-    pub nofollow: Obedience,
-    pub noarchive: Noarchive,
-}
-
-/// The identity of the crawler.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Identity {
-    pub user_agent: HeaderText,
-    pub contact: HeaderText,
-    pub robots_agent: ProductToken,
-}
-
-/// HTTP requests and limits of responses.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Http {
-    pub headers: Vec<HeaderLine>,
-    pub header_everywhere: bool,
-    pub cookie_file: Option<PathBuf>,
-    pub proxy: Proxy,
-    pub timeout: Duration,
-    pub connect_timeout: Duration,
-    pub header_timeout: Duration,
-    pub idle_timeout: Duration,
-    pub retries: u32,
-    pub max_retry_after: Duration,
-    pub max_redirects: u8,
-    pub max_body: Size,
-    pub max_header: Size,
-    pub accept_types: Vec<String>,
-    pub insecure: bool,
-    pub ca_file: Option<PathBuf>,
-    pub http1_only: bool,
-    pub resolve: Vec<Resolve>,
-}
-
-/// Addresses that may be connected to.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Security {
-    pub allow_nets: Vec<ipnet::IpNet>,
-    pub allow_private: bool,
-}
-
-/// Rendering of pages in Chromium.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Browser {
-    pub mode: PageSource,
-    pub executable: Option<PathBuf>,
-    pub tabs: NonZeroUsize,
-    pub timeout: Duration,
-    pub max_requests: u32,
-    pub max_bytes: Size,
-}
-
-/// Reading of PDF.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Pdf {
-    pub read: bool,
-    pub timeout: Duration,
-    pub memory: Size,
-}
-
-/// URL normalization.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Normalise {
-    pub strip_params: Vec<String>,
-    pub max_url_length: usize,
-}
-
-/// Reading of pages.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Render {
-    pub parser: Parser,
-    pub stemming: Stemming,
-}
-
-/// Prediction of duplicate URLs.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Dust {
-    pub predicted: PredictedUrls,
-    pub rules: Vec<PathBuf>,
-}
-
-/// Near-duplicate detection.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Dedup {
-    pub detector: Detector,
-    /// If absent, merging sets the detector's own.
-    pub threshold: Option<Threshold>,
-    pub second_check: SecondCheck,
-    /// If absent, merging sets the detector's own.
-    pub thresholding: Option<Thresholding>,
-    pub synonyms: Option<PathBuf>,
-    pub sentence_slack: Option<u32>,
-    pub filter: FilterKind,
-    pub matching: MatchKind,
-    pub within: ComparedPages,
-    pub min_terms: u32,
-    pub field_weights: FieldWeights,
-    pub memory: Size,
-    pub against: Vec<PathBuf>,
-    pub store_below: Option<Threshold>,
-    pub query: String,
-    pub keep: bool,
-    pub keep_text: bool,
-    pub links: DuplicateLinks,
-    pub fuzzy: Fuzzy,
-}
-
-/// The detector `fuzzy`.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Fuzzy {
-    pub sentence_threshold: Threshold,
-    pub candidates: Threshold,
-    pub least_together: u32,
-    pub copies_first: bool,
-    pub least_words: u32,
-    pub most_words: u32,
-    pub first_results: u32,
-}
-
-/// The output folder.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Out {
-    pub dir: PathBuf,
-    pub warc: bool,
-    pub warc_size: Size,
-    pub report: bool,
-    pub min_free: Size,
-}
-
-/// The dashboard.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Dashboard {
-    pub listen: Option<ListenAddress>,
-    pub public: bool,
-}
-
-/// The log and progress on stderr.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Log {
-    pub level: LogLevel,
-    pub format: LogFormat,
-    pub file: Option<PathBuf>,
-    pub progress: ProgressMode,
-    pub color: ColorChoice,
 }
 
 impl Settings {

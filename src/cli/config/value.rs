@@ -2,14 +2,13 @@
 //!
 //! Flags, environment and files all arrive as text: one parser and one wording of errors serves them.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::cli::config::units::{Size, parse_duration, show_duration};
+use crate::cli::config::units::{Positive, Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
 use crate::model::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
 
@@ -92,13 +91,13 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u8, u16, u32, u64, usize);
 
-impl Scalar for NonZeroUsize {
+impl Scalar for Positive {
     fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("'{text}' is not a whole number from 1"))
+        text.parse().map(Self).map_err(|_| format!("'{text}' is not a whole number from 1"))
     }
 
     fn to_value(&self) -> Value {
-        Value::from(self.get())
+        Value::from(self.0.get())
     }
 }
 

@@ -4,47 +4,64 @@ use serde_json::Value;
 
 use crate::cli::config::value::Scalar;
 use crate::crawl::{DuplicateLinks, DuplicateLinksError};
+use crate::index::FilterKind;
+use crate::{detect, frontier, pagetext};
 
-macro_rules! choices {
-    ($(#[$doc:meta])* $name:ident {
-        $(#[$first_doc:meta])* $first:ident = $first_word:literal,
-        $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+
-    }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub enum $name {
-            $(#[$first_doc])* $first,
-            $($(#[$variant_doc])* $variant),+
-        }
+/// A value that is one word out of a few.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// The words, separated by bars, in the order of the help.
+    const WORDS: &'static str;
+    /// The values, in the order of their words.
+    const VALUES: &'static [Self];
 
-        impl $name {
-            /// The words, separated by bars, in the order of the help.
-            pub const WORDS: &'static str = concat!($first_word, $("|", $word),+);
+    /// Returns the word of this choice.
+    fn word(self) -> &'static str {
+        let mut words = Self::WORDS.split('|').zip(Self::VALUES);
+        words.find(|(_, value)| **value == self).map_or("", |(word, _)| word)
+    }
+}
 
-            /// Returns the word of this choice.
-            pub fn word(self) -> &'static str {
-                match self {
-                    Self::$first => $first_word,
-                    $(Self::$variant => $word),+
-                }
-            }
-        }
+impl<T: Choice> Scalar for T {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let value = T::WORDS.split('|').zip(T::VALUES).find(|(word, _)| *word == text).map(|(_, value)| *value);
+        value.ok_or_else(|| format!("'{text}' is none of {}", T::WORDS.replace('|', ", ")))
+    }
 
-        impl Scalar for $name {
-            fn from_text(text: &str) -> Result<Self, String> {
-                match text {
-                    $first_word => Ok(Self::$first),
-                    $($word => Ok(Self::$variant),)+
-                    _ => Err(format!("'{text}' is none of {}", Self::WORDS.replace('|', ", "))),
-                }
-            }
+    fn to_value(&self) -> Value {
+        Value::from(self.word())
+    }
+}
 
-            fn to_value(&self) -> Value {
-                Value::from(self.word())
-            }
+/// Gives words to the values of a type of another room.
+macro_rules! words {
+    ($name:ty { $first:ident = $first_word:literal, $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl Choice for $name {
+            const WORDS: &'static str = concat!($first_word, $("|", $word),+);
+            const VALUES: &'static [Self] = &[Self::$first, $(Self::$variant),+];
         }
     };
 }
+
+/// Declares a type with a word for each value.
+macro_rules! choices {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant),+
+        }
+
+        words! { $name { $($variant = $word),+ } }
+    };
+}
+
+words! { frontier::ScopeKind { Host = "host", Domain = "domain", Prefix = "prefix", Any = "any" } }
+words! { pagetext::Parser { Fast = "fast", Dom = "dom" } }
+words! { pagetext::Rules { Same = "same", OfLanguage = "language" } }
+words! { FilterKind { Exact = "exact", Paper = "paper" } }
+words! { detect::Within { Crawl = "all", Host = "host" } }
+words! { detect::Mode { Any = "any", Best = "best" } }
+words! { detect::SecondCheck { OwnWords = "own-words", None = "none" } }
 
 choices! {
     /// What selects the next URL.
@@ -109,21 +126,6 @@ choices! {
 }
 
 choices! {
-    /// Which URLs belong to the crawl.
-    ScopeKind {
-        /// URLs with the host of a seed, on any port.
-        #[default]
-        Host = "host",
-        /// URLs with the registrable domain of a seed.
-        Domain = "domain",
-        /// URLs that start with a seed.
-        Prefix = "prefix",
-        /// All URLs.
-        Any = "any",
-    }
-}
-
-choices! {
     /// How links marked `nofollow` are treated.
     Obedience {
         /// They are not followed.
@@ -148,50 +150,6 @@ choices! {
 }
 
 choices! {
-    /// The HTML parser.
-    Parser {
-        /// One pass, without a tree.
-        #[default]
-        Fast = "fast",
-        /// Builds a tree.
-        Dom = "dom",
-    }
-}
-
-choices! {
-    /// How candidates for comparison are filtered.
-    FilterKind {
-        /// Misses no near-duplicate.
-        #[default]
-        Exact = "exact",
-        /// The filter of the paper.
-        Paper = "paper",
-    }
-}
-
-choices! {
-    /// The pages that a page is compared with.
-    ComparedPages {
-        /// All.
-        #[default]
-        All = "all",
-        /// Those of the same host.
-        Host = "host",
-    }
-}
-
-choices! {
-    /// The stemmer.
-    Stemming {
-        /// The English one for all pages.
-        #[default]
-        Same = "same",
-        /// The one for the language of the page.
-        Language = "language",
-    }
-}
-
-choices! {
     /// How URLs that rules predict to be duplicates are treated.
     PredictedUrls {
         /// Skipped, except for a sample.
@@ -199,17 +157,6 @@ choices! {
         Skip = "skip",
         /// Fetched; the rules are still measured.
         Fetch = "fetch",
-    }
-}
-
-choices! {
-    /// Which of several matches a verdict names.
-    MatchKind {
-        /// The first match found.
-        #[default]
-        Any = "any",
-        /// The most similar match.
-        Best = "best",
     }
 }
 
@@ -271,17 +218,6 @@ choices! {
     }
 }
 
-choices! {
-    /// The second check of the detector `mwo`, between pages of similar weights.
-    SecondCheck {
-        /// Compares what either page says for itself.
-        #[default]
-        OwnWords = "own-words",
-        /// Compares weights only.
-        None = "none",
-    }
-}
-
 impl Scalar for DuplicateLinks {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: DuplicateLinksError| error.to_string())
@@ -295,6 +231,7 @@ impl Scalar for DuplicateLinks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frontier::ScopeKind;
 
     #[test]
     fn every_word_reads_back_as_itself() {

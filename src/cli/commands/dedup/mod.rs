@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::cli::args::{DedupArguments, SameUrlChoice};
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::ComparedPages;
+use crate::detect::Within;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
 use crate::cli::gates::{self, page_counts};
@@ -240,7 +240,7 @@ fn input_options(
         reads_pdf: settings.pdf.read,
         keeps_records: false,
         keeps_rows: false,
-        within_files: settings.dedup.within == ComparedPages::Host,
+        within_files: settings.dedup.within == Within::Host,
         seen: std::sync::Arc::new(SeenFields::new(wanted)),
         normalizer: normalizer.clone(),
     })

@@ -15,7 +15,8 @@ use crate::batch::{BatchEnding, BatchError, BatchOutput, BatchSettings, BatchWor
 use crate::cli::args::{DedupArguments, KeptChoice, VerdictChoice};
 use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::ComparedPages;
+use crate::cli::config::value_enums::Choice;
+use crate::detect::Within;
 use crate::cli::errors::{CliError, cluster_error, exit};
 use crate::cli::format::{counted, decided_again, span, thousands};
 use crate::cli::helper::Helper;
@@ -280,7 +281,7 @@ fn revised(ending: &BatchEnding) -> u64 {
     ending.inputs.iter().map(|(_, report)| report.revised).sum()
 }
 
-fn json(ending: &BatchEnding, names: &[String], within: ComparedPages) -> String {
+fn json(ending: &BatchEnding, names: &[String], within: Within) -> String {
     let inputs: Vec<_> =
         ending.inputs.iter().map(|(name, report)| json!({ "input": name, "report": report })).collect();
     let all = json!({
@@ -295,7 +296,7 @@ fn json(ending: &BatchEnding, names: &[String], within: ComparedPages) -> String
     format!("{all}\n")
 }
 
-fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: ComparedPages) -> String {
+fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: Within) -> String {
     let pages: u64 = ending.inputs.iter().map(|(_, report)| report.pages).sum();
     let repeated: u64 = ending.inputs.iter().map(|(_, report)| report.repeated).sum();
     let done = thousands(ending.inputs.len() as u64);
@@ -315,12 +316,12 @@ fn text(ending: &BatchEnding, names: &[String], elapsed: Duration, within: Compa
         text += &decided_again(revised(ending));
     }
     text += super::summary::what_was_compared(within);
-    if within == ComparedPages::Host {
+    if within == Within::Host {
         text += "Pages were decided once, without a second look.\n";
     }
     if !ending.is_complete {
         text += "Stopped before the end: the same command goes on.\n";
-        if within != ComparedPages::Host {
+        if within != Within::Host {
             text += "Until it has ended, a second look may change these files.\n";
         }
     }

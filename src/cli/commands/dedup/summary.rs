@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::ComparedPages;
+use crate::cli::config::value_enums::Choice;
 use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, of_compared, percent, thousands};
 use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::dedup::{DedupEnding, InputReport, SameUrl};
+use crate::detect::Within;
 use crate::model::OutcomeKind;
 use crate::pipeline::StopReason;
 
@@ -19,10 +20,10 @@ use crate::pipeline::StopReason;
 const MOST_NAMED: usize = 20;
 
 /// Says what is given up if pages are compared within hosts only.
-pub(super) fn what_was_compared(within: ComparedPages) -> &'static str {
+pub(super) fn what_was_compared(within: Within) -> &'static str {
     match within {
-        ComparedPages::All => "",
-        ComparedPages::Host => {
+        Within::Crawl => "",
+        Within::Host => {
             "\nPages were compared within their hosts only (--within host): copies on other hosts are kept\n"
         }
     }

@@ -18,11 +18,21 @@ use strsim::levenshtein;
 use crate::cli::config::settings::Settings;
 use crate::model::Detector;
 
-pub use dedup::NEAR_DUPLICATES;
+pub use browser::Browser;
+pub use dedup::{Dedup, Dust, Render};
+pub use focus::Focus;
+pub use http::{Http, Security};
+pub use output::{Dashboard, Log, Out};
+pub use pdf::Pdf;
+pub use politeness::{Identity, Politeness};
+pub use scope::{Normalise, Scope};
+
+/// The help heading of flags about duplicates.
+pub const NEAR_DUPLICATES: &str = "Near-duplicates";
 
 /// The help headings of flags, in order.
 pub const HEADINGS: [&str; 9] =
-    ["Input", "Scope", "Politeness", "HTTP", "Security", "Near-duplicates", "Output", "Dashboard", "Logging"];
+    ["Input", "Scope", "Politeness", "HTTP", "Security", NEAR_DUPLICATES, "Output", "Dashboard", "Logging"];
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +66,6 @@ pub struct Key {
     pub default: &'static str,
     /// The effective default, if the text does not say it.
     pub default_note: Option<&'static str>,
-    /// The help heading of the flag.
-    pub heading: &'static str,
     /// The description, one line.
     pub help: &'static str,
     /// The description of the flag, if it sets the opposite.
@@ -84,7 +92,6 @@ impl Key {
             shape,
             default,
             default_note: None,
-            heading: "",
             help,
             flag_help: None,
             because: "",
@@ -137,11 +144,6 @@ impl Key {
         self
     }
 
-    const fn heading(mut self, heading: &'static str) -> Self {
-        self.heading = heading;
-        self
-    }
-
     const fn fixed(mut self) -> Self {
         self.fixed = true;
         self
@@ -165,6 +167,21 @@ impl Key {
     /// Returns all names of the key, the current one first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         [Some(self.name), self.alias].into_iter().flatten()
+    }
+
+    /// Returns the help heading of the flag, which follows from the table.
+    pub fn heading(&self) -> &'static str {
+        match self.name.split('.').next().unwrap_or_default() {
+            "seeds" | "seeds_file" => "Input",
+            "engine" | "scope" | "focus" | "normalise" => "Scope",
+            "politeness" | "identity" => "Politeness",
+            "http" | "browser" | "pdf" => "HTTP",
+            "security" => "Security",
+            "random_seed" | "render" | "dedup" | "dust" => NEAR_DUPLICATES,
+            "fail_over" | "max_duplicate_rate" | "out" => "Output",
+            "dashboard" => "Dashboard",
+            _ => "Logging",
+        }
     }
 
     /// Returns the default as texts.
@@ -210,18 +227,26 @@ pub fn variable_of(name: &str) -> String {
 
 /// Returns all keys in the order of listings: the top level first, then table by table.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    let before = [
+    let tables = [
         scope::TOP,
-        scope::KEYS,
-        focus::KEYS,
-        politeness::KEYS,
-        http::KEYS,
-        browser::KEYS,
-        pdf::KEYS,
-        scope::NORMALISE,
-        dedup::RENDER,
+        Scope::KEYS,
+        Focus::KEYS,
+        Politeness::KEYS,
+        Identity::KEYS,
+        Http::KEYS,
+        Security::KEYS,
+        Browser::KEYS,
+        Pdf::KEYS,
+        Normalise::KEYS,
+        Render::KEYS,
+        Dedup::KEYS,
+        dedup::FUZZY,
+        Dust::KEYS,
+        Out::KEYS,
+        Dashboard::KEYS,
+        Log::KEYS,
     ];
-    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, dedup::DUST, output::KEYS]).flatten()
+    tables.into_iter().flatten()
 }
 
 /// Returns the key with this name or alias.
@@ -266,45 +291,15 @@ type Access = (fn(&mut Settings, &[String]) -> Result<(), String>, fn(&Settings)
 
 /// Declares a key named by the path of its field.
 macro_rules! key {
-    ($table:ident . $inner:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
+    ($first:ident $(. $rest:ident)*, $shape:expr, $default:expr, $help:expr) => {
         $crate::cli::config::schema::Key::new(
-            concat!(stringify!($table), ".", stringify!($inner), ".", stringify!($field)),
+            concat!(stringify!($first) $(, ".", stringify!($rest))*),
             (
                 |settings, texts| {
-                    settings.$table.$inner.$field = $crate::cli::config::value::Setting::read(texts)?;
+                    settings.$first$(.$rest)* = $crate::cli::config::value::Setting::read(texts)?;
                     Ok(())
                 },
-                |settings| $crate::cli::config::value::Setting::show(&settings.$table.$inner.$field),
-            ),
-            $shape,
-            $default,
-            $help,
-        )
-    };
-    ($table:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
-        $crate::cli::config::schema::Key::new(
-            concat!(stringify!($table), ".", stringify!($field)),
-            (
-                |settings, texts| {
-                    settings.$table.$field = $crate::cli::config::value::Setting::read(texts)?;
-                    Ok(())
-                },
-                |settings| $crate::cli::config::value::Setting::show(&settings.$table.$field),
-            ),
-            $shape,
-            $default,
-            $help,
-        )
-    };
-    ($field:ident, $shape:expr, $default:expr, $help:expr) => {
-        $crate::cli::config::schema::Key::new(
-            stringify!($field),
-            (
-                |settings, texts| {
-                    settings.$field = $crate::cli::config::value::Setting::read(texts)?;
-                    Ok(())
-                },
-                |settings| $crate::cli::config::value::Setting::show(&settings.$field),
+                |settings| $crate::cli::config::value::Setting::show(&settings.$first$(.$rest)*),
             ),
             $shape,
             $default,
@@ -312,7 +307,31 @@ macro_rules! key {
         )
     };
 }
-use key;
+
+/// Declares a table of settings: its struct, and a key for each field. What a field is for is the help of its key.
+macro_rules! table {
+    ($(#[$meta:meta])* pub struct $name:ident: $table:ident $(with $inner:ident: $inner_type:ty)? {
+        $(#[doc = $help:literal] pub $field:ident: $type:ty = key($shape:expr, $default:expr)
+            $(.$method:ident($($argument:expr),*))*,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $(#[doc = $help] pub $field: $type,)+
+            $(#[allow(missing_docs)] pub $inner: $inner_type,)?
+        }
+
+        impl $name {
+            /// The keys of the table.
+            pub const KEYS: &'static [$crate::cli::config::schema::Key] = &[$(
+                $crate::cli::config::schema::key!($table . $field, $shape, $default, $help.trim_ascii_start())
+                    $(.$method($($argument),*))*
+            ),+];
+        }
+    };
+}
+
+use {key, table};
 
 #[cfg(test)]
 mod tests {
@@ -334,9 +353,7 @@ mod tests {
         for key in all() {
             assert!(!key.help.is_empty() && !key.help.contains('\n'), "{}", key.name);
             assert!(key.help.len() <= 100, "{}: {}", key.name, key.help.len());
-            // The options of one detector share a flag, which stands where the first of them does.
-            let is_listed = HEADINGS.contains(&key.heading);
-            assert!(key.flag.is_some() == is_listed || key.option_name().is_some(), "{}", key.name);
+            assert!(HEADINGS.contains(&key.heading()), "{}", key.name);
         }
     }
 
