@@ -131,7 +131,7 @@ pub(super) fn rests(resting: &[RestingOrigin]) -> Option<String> {
         others => format!("; so does {}", counted(others as u64, "other host", "other hosts")),
     };
     let origin = terminal_safe(shown_origin(&first.origin));
-    Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.meaning()))
+    Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.explain()))
 }
 
 /// Says that no sitemap lists a page, as it seems.

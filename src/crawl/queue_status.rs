@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::fetch::Fetcher;
 use crate::frontier::{self, OriginHold};
-use crate::model::Rest;
+use crate::model::{Rest, named};
 
 /// An origin with queued URLs, and what they wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,81 +19,32 @@ pub struct QueueStatus {
     pub why: WaitReason,
 }
 
-/// What the next URL of an origin waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitReason {
-    /// Its turn, and room among the requests of the whole crawl.
-    Turn,
-    /// A request in flight: the host has as many as it may have at a time.
-    InFlight,
-    /// robots.txt, which is being fetched.
-    Robots,
-    /// The politeness delay of the host.
-    Gap,
-    /// The longer delay that robots.txt asks for.
-    CrawlDelay,
-    /// The politeness delay of the IP address.
-    AddressGap,
-    /// The crawler's own back-off after failures.
-    BackOff,
-    /// The pause that the host asked for.
-    RetryAfter,
-    /// The retry of URLs that failed; there are no others.
-    Retry,
-    /// Nothing: the host's page budget is used up.
-    Budget,
-    /// The next run: the host was in trouble for too long.
-    HostTrouble,
-}
-
-impl WaitReason {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Turn,
-        Self::InFlight,
-        Self::Robots,
-        Self::Gap,
-        Self::CrawlDelay,
-        Self::AddressGap,
-        Self::BackOff,
-        Self::RetryAfter,
-        Self::Retry,
-        Self::Budget,
-        Self::HostTrouble,
-    ];
-
-    /// Returns the name in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Turn => "turn",
-            Self::InFlight => "in-flight",
-            Self::Robots => "robots",
-            Self::Gap => "gap",
-            Self::CrawlDelay => "crawl-delay",
-            Self::AddressGap => "address-gap",
-            Self::BackOff => "back-off",
-            Self::RetryAfter => "retry-after",
-            Self::Retry => "retry",
-            Self::Budget => "budget",
-            Self::HostTrouble => "host-trouble",
-        }
-    }
-
-    /// Returns an explanation for people.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Turn => "its turn, and room among the requests of the whole crawl",
-            Self::InFlight => "requests in flight: the host has as many at a time as it may have",
-            Self::Robots => "robots.txt, which is being asked for",
-            Self::Gap => "the politeness gap between requests to a host",
-            Self::CrawlDelay => "the longer gap that robots.txt asks for with Crawl-delay",
-            Self::AddressGap => "the politeness gap between requests to an IP address",
-            Self::BackOff => "a back-off after failures",
-            Self::RetryAfter => "the time that the host asked for with Retry-After",
-            Self::Retry => "another try of URLs that failed; no others wait",
-            Self::Budget => "nothing that will come: the host has had its pages",
-            Self::HostTrouble => "the next run: the host was in trouble for longer than --host-patience",
-        }
+named! {
+    /// What the next URL of an origin waits for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WaitReason {
+        /// Its turn, and room among the requests of the whole crawl.
+        Turn = "turn": "its turn, and room among the requests of the whole crawl",
+        /// A request in flight: the host has as many as it may have at a time.
+        InFlight = "in-flight": "requests in flight: the host has as many at a time as it may have",
+        /// robots.txt, which is being fetched.
+        Robots = "robots": "robots.txt, which is being asked for",
+        /// The politeness delay of the host.
+        Gap = "gap": "the politeness gap between requests to a host",
+        /// The longer delay that robots.txt asks for.
+        CrawlDelay = "crawl-delay": "the longer gap that robots.txt asks for with Crawl-delay",
+        /// The politeness delay of the IP address.
+        AddressGap = "address-gap": "the politeness gap between requests to an IP address",
+        /// The crawler's own back-off after failures.
+        BackOff = "back-off": "a back-off after failures",
+        /// The pause that the host asked for.
+        RetryAfter = "retry-after": "the time that the host asked for with Retry-After",
+        /// The retry of URLs that failed; there are no others.
+        Retry = "retry": "another try of URLs that failed; no others wait",
+        /// Nothing: the host's page budget is used up.
+        Budget = "budget": "nothing that will come: the host has had its pages",
+        /// The next run: the host was in trouble for too long.
+        HostTrouble = "host-trouble": "the next run: the host was in trouble for longer than --host-patience",
     }
 }
 

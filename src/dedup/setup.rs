@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::detect;
 use crate::documents;
+use crate::model::named;
 use crate::pagetext::PageReader;
 use crate::pipeline::ReferenceCrawls;
 
@@ -31,28 +32,21 @@ pub struct DedupSetup {
     pub same_url: SameUrl,
 }
 
-/// Which captures of one URL are documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SameUrl {
-    /// Each.
-    Keep,
-    /// The first one in the input.
-    #[default]
-    First,
-    /// The last one in the input, which is read once more for that.
-    Last,
+named! {
+    /// Which captures of one URL are documents.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SameUrl {
+        /// Each.
+        Keep = "keep",
+        /// The first one in the input.
+        #[default]
+        First = "first",
+        /// The last one in the input, which is read once more for that.
+        Last = "last",
+    }
 }
 
 impl SameUrl {
-    /// Returns the name of the rule, as `--same-url` takes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::First => "first",
-            Self::Last => "last",
-        }
-    }
-
     /// Returns the number under which the `turn`th capture of `all` is decided; `None` to pass it over.
     pub(super) fn choose(self, turn: u32, all: u32) -> Option<u32> {
         match self {

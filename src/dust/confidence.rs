@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::named;
+
 /// Hits in a row that prove a rule if all were exact copies or redirects.
 const EXACT_RUN: u32 = 16;
 /// Hits in a row that prove a rule if any was a near-duplicate.
@@ -17,30 +19,20 @@ const OWN_HITS: u32 = 4;
 /// The 97.5% quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Whether the learner trusts a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RuleState {
-    /// Too few tests, or a recent miss.
-    #[default]
-    Candidate,
-    /// The rule predicts duplicates.
-    Proven,
-    /// The rule was proven and then wrong.
-    Withdrawn,
-    /// The user has switched the rule off.
-    Off,
-}
-
-impl RuleState {
-    /// Returns the name in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleState::Candidate => "candidate",
-            RuleState::Proven => "proven",
-            RuleState::Withdrawn => "withdrawn",
-            RuleState::Off => "off",
-        }
+named! {
+    /// Whether the learner trusts a rule.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RuleState {
+        /// Too few tests, or a recent miss.
+        #[default]
+        Candidate = "candidate",
+        /// The rule predicts duplicates.
+        Proven = "proven",
+        /// The rule was proven and then wrong.
+        Withdrawn = "withdrawn",
+        /// The user has switched the rule off.
+        Off = "off",
     }
 }
 

@@ -7,36 +7,25 @@ use serde::Serialize;
 
 use super::address::Address;
 use super::tsv::{self, LabelError, TsvColumn, TsvRow, TsvTable};
-use crate::model::Normalizer;
+use crate::model::{Normalizer, named};
 
-/// The label of a pair of pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Label {
-    /// The same visible words.
-    Dup,
-    /// Nearly the same.
-    Near,
-    /// Not the same.
-    Distinct,
-    /// Either answer is right: never counted.
-    Grey,
+named! {
+    /// The label of a pair of pages.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Label {
+        /// The same visible words.
+        Dup = "dup",
+        /// Nearly the same.
+        Near = "near",
+        /// Not the same.
+        Distinct = "distinct",
+        /// Either answer is right: never counted.
+        Grey = "grey",
+    }
 }
 
 impl Label {
-    /// All labels, in the order of tables.
-    pub const ALL: [Self; 4] = [Self::Dup, Self::Near, Self::Distinct, Self::Grey];
-
-    /// Returns the word used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dup => "dup",
-            Self::Near => "near",
-            Self::Distinct => "distinct",
-            Self::Grey => "grey",
-        }
-    }
-
     /// Returns whether the pair is a duplicate; `None` if either answer is right.
     pub fn expected(self) -> Option<bool> {
         match self {

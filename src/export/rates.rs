@@ -3,38 +3,30 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use crate::model::{CanonicalUrl, OutcomeKind, PageLine};
+use crate::model::{CanonicalUrl, OutcomeKind, PageLine, named};
 
 use super::csv::csv_cell;
 use super::error::Result;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 
-/// The key that groups pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RateKey {
-    /// The host name, without port.
-    #[default]
-    Host,
-    /// The registrable domain.
-    Domain,
-    /// The language of the page.
-    Language,
-    /// The media type.
-    Type,
+named! {
+    /// The key that groups pages.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RateKey {
+        /// The host name, without port.
+        #[default]
+        Host = "host",
+        /// The registrable domain.
+        Domain = "domain",
+        /// The language of the page.
+        Language = "lang",
+        /// The media type.
+        Type = "type",
+    }
 }
 
 impl RateKey {
-    /// Returns the heading of the first column.
-    fn name(self) -> &'static str {
-        match self {
-            RateKey::Host => "host",
-            RateKey::Domain => "domain",
-            RateKey::Language => "lang",
-            RateKey::Type => "type",
-        }
-    }
-
     /// Returns the key of a line; empty if unknown.
     fn key(self, line: &PageLine) -> String {
         let key = match self {

@@ -7,20 +7,22 @@
 //! Traps of other shapes (calendars, session ids) are bounded by depth and by pages per host. `trap_patterns` closes
 //! them when their pages repeat each other.
 
-use crate::model::CanonicalUrl;
+use crate::model::{CanonicalUrl, named};
 
 /// The most segments of a path.
 const MAX_SEGMENTS: usize = 20;
 /// How often in a row a group of segments may occur.
 const MAX_REPETITIONS: usize = 2;
 
-/// Why a URL looks like a trap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trap {
-    /// The same segments more than twice in a row: `/a/b/a/b/a/b/`.
-    RepeatedSegments,
-    /// More than 20 segments.
-    TooManySegments,
+named! {
+    /// Why a URL looks like a trap.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Trap {
+        /// The same segments more than twice in a row: `/a/b/a/b/a/b/`.
+        RepeatedSegments = "repeated-segments",
+        /// More than 20 segments.
+        TooManySegments = "too-many-segments",
+    }
 }
 
 impl Trap {
@@ -32,14 +34,6 @@ impl Trap {
         }
         let repeats = has_repetition(path) || query.is_some_and(has_repetition);
         repeats.then_some(Trap::RepeatedSegments)
-    }
-
-    /// Returns the name for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trap::RepeatedSegments => "repeated-segments",
-            Trap::TooManySegments => "too-many-segments",
-        }
     }
 }
 

@@ -33,6 +33,7 @@ pub use batch::{
 pub use capture::{capture_key, split_capture_key};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
+pub(crate) use named::named;
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind, Reason};
 pub use page::{Fetched, PAGE_SOURCE, digest_of_part};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, Revision, SampledPrediction};

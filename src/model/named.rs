@@ -1,24 +1,31 @@
-//! Names of the variants of enums.
+//! Enums whose variants have names.
 
-/// Gives the variants of an enum their names in files, and maybe what they mean. The compiler misses those left out.
+/// Declares an enum, with the name of each variant in files, and maybe what it means.
 macro_rules! named {
-    ($kind:ident { $($variant:ident => $name:literal $(: $meaning:literal)?,)+ }) => {
+    ($(#[$meta:meta])* pub enum $kind:ident {
+        $($(#[$doc:meta])* $variant:ident = $name:literal $(: $meaning:literal)?,)+
+    }) => {
+        $(#[$meta])*
+        pub enum $kind {
+            $($(#[$doc])* $variant,)+
+        }
+
         impl $kind {
             /// All of them.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The name used in `pages.jsonl`.
+            /// Returns the name in output.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
         }
-        named! { @explain $kind $($variant $($meaning)?,)+ }
+        $crate::model::named! { @explain $kind $($variant $($meaning)?,)+ }
     };
     (@explain $kind:ident $($variant:ident $meaning:literal,)+) => {
         impl $kind {
-            /// Says in words what it means, and which flag decides.
+            /// Says in words what it means.
             pub fn explain(self) -> &'static str {
                 match self {
                     $(Self::$variant => $meaning,)+
@@ -29,4 +36,4 @@ macro_rules! named {
     (@explain $kind:ident $($variant:ident,)+) => {};
 }
 
-pub(super) use named;
+pub(crate) use named;

@@ -87,21 +87,23 @@ impl Outcome {
     }
 }
 
-/// An [`Outcome`] without its details.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum OutcomeKind {
-    Stored,
-    NearDuplicate,
-    ExactDuplicate,
-    NotModified,
-    Redirected,
-    Excluded,
-    Failed,
-    #[default]
-    Deferred,
-    PredictedDuplicate,
+named! {
+    /// An [`Outcome`] without its details.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[allow(missing_docs)]
+    pub enum OutcomeKind {
+        Stored = "stored",
+        NearDuplicate = "near-duplicate",
+        ExactDuplicate = "exact-duplicate",
+        NotModified = "not-modified",
+        Redirected = "redirected",
+        Excluded = "excluded",
+        Failed = "failed",
+        #[default]
+        Deferred = "deferred",
+        PredictedDuplicate = "predicted-duplicate",
+    }
 }
 
 impl OutcomeKind {
@@ -116,135 +118,86 @@ impl OutcomeKind {
     }
 }
 
-named! { OutcomeKind {
-    Stored => "stored",
-    NearDuplicate => "near-duplicate",
-    ExactDuplicate => "exact-duplicate",
-    NotModified => "not-modified",
-    Redirected => "redirected",
-    Excluded => "excluded",
-    Failed => "failed",
-    Deferred => "deferred",
-    PredictedDuplicate => "predicted-duplicate",
-} }
-
-/// The rule that excluded a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub enum Exclusion {
-    /// Outside the hosts, domains or prefixes of the seeds.
-    Scope,
-    /// No `--include` expression matches.
-    Include,
-    /// An `--exclude` expression matches.
-    Exclude,
-    /// robots.txt forbids it.
-    Robots,
-    /// robots.txt is unreachable, which forbids everything for now (RFC 9309, 2.3.1.4).
-    RobotsUnreachable,
-    /// The site asks for a longer Crawl-delay than `--max-crawl-delay` allows.
-    CrawlDelay,
-    /// The page asks not to be indexed. Its links were used.
-    NoIndex,
-    /// The media type, by header or first bytes, is not accepted.
-    Type,
-    /// The URL looks like a trap (repeated segments, too many segments).
-    Trap,
-    /// A sitemap: read for its links, but not a page.
-    Sitemap,
-    /// The trap guard closed the URL pattern: its pages repeat each other.
-    Pattern,
-    /// The page is a soft 404: the site answers the same to made-up addresses.
-    Soft404,
-    /// The relevance of the page is below the minimum. Its links were used.
-    OffTopic,
-    /// The answer has no content: status 204 or 205, or a body without anything in it.
-    Empty,
+named! {
+    /// The rule that excluded a page.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[allow(missing_docs)]
+    pub enum Exclusion {
+        /// Outside the hosts, domains or prefixes of the seeds.
+        Scope = "scope": "outside the scope of the seeds (--scope)",
+        /// No `--include` expression matches.
+        Include = "include": "no --include expression matches it",
+        /// An `--exclude` expression matches.
+        Exclude = "exclude": "an --exclude expression matches it",
+        /// robots.txt forbids it.
+        Robots = "robots": "robots.txt disallows it",
+        /// robots.txt is unreachable, which forbids everything for now (RFC 9309, 2.3.1.4).
+        RobotsUnreachable = "robots-unreachable": "robots.txt is unreachable, which disallows everything for now",
+        /// The site asks for a longer Crawl-delay than `--max-crawl-delay` allows.
+        CrawlDelay = "crawl-delay": "its robots.txt sets a longer Crawl-delay than --max-crawl-delay",
+        /// The page asks not to be indexed. Its links were used.
+        NoIndex = "noindex": "the page is marked noindex; its links were followed",
+        /// The media type, by header or first bytes, is not accepted.
+        Type = "type": "its media type, by header or first bytes, is not accepted (--accept-type)",
+        /// The URL looks like a trap (repeated segments, too many segments).
+        Trap = "trap": "it looks like a crawler trap: repeated or too many path segments (--trap-guard)",
+        /// A sitemap: read for its links, but not a page.
+        Sitemap = "sitemap": "a sitemap: read for its links only",
+        /// The trap guard closed the URL pattern: its pages repeat each other.
+        Pattern = "pattern": "its URL pattern yields duplicates only (--trap-guard)",
+        /// The page is a soft 404: the site answers the same to made-up addresses.
+        Soft404 = "soft-404": "it equals the response to a made-up URL (--soft-404)",
+        /// The relevance of the page is below the minimum. Its links were used.
+        OffTopic = "off-topic": "its relevance to the topic is below --focus-min; its links were followed",
+        /// The answer has no content: status 204 or 205, or a body without anything in it.
+        Empty = "empty": "the answer has no content",
+    }
 }
 
-named! { Exclusion {
-    Scope => "scope": "outside the scope of the seeds (--scope)",
-    Include => "include": "no --include expression matches it",
-    Exclude => "exclude": "an --exclude expression matches it",
-    Robots => "robots": "robots.txt disallows it",
-    RobotsUnreachable => "robots-unreachable": "robots.txt is unreachable, which disallows everything for now",
-    CrawlDelay => "crawl-delay": "its robots.txt sets a longer Crawl-delay than --max-crawl-delay",
-    NoIndex => "noindex": "the page is marked noindex; its links were followed",
-    Type => "type": "its media type, by header or first bytes, is not accepted (--accept-type)",
-    Trap => "trap": "it looks like a crawler trap: repeated or too many path segments (--trap-guard)",
-    Sitemap => "sitemap": "a sitemap: read for its links only",
-    Pattern => "pattern": "its URL pattern yields duplicates only (--trap-guard)",
-    Soft404 => "soft-404": "it equals the response to a made-up URL (--soft-404)",
-    OffTopic => "off-topic": "its relevance to the topic is below --focus-min; its links were followed",
-    Empty => "empty": "the answer has no content",
-} }
-
-/// Why a discovered URL was not fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Deferral {
-    /// Deeper than `--depth`.
-    Depth,
-    /// The page budget of crawl or host, or the time budget, is used up.
-    Budget,
-    /// Only duplicates link to it.
-    DuplicateLink,
-    /// Every link to it says nofollow.
-    NoFollow,
-    /// The external engine did not request it.
-    NotAsked,
-    /// No sitemap lists it, and only those are crawled.
-    NotInSitemap,
-    /// Its host was in trouble for too long. The next run asks it again.
-    HostTrouble,
+named! {
+    /// Why a discovered URL was not fetched.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Deferral {
+        /// Deeper than `--depth`.
+        Depth = "depth": "it is deeper than --depth",
+        /// The page budget of crawl or host, or the time budget, is used up.
+        Budget = "budget": "the page or time limit of the crawl or host was reached",
+        /// Only duplicates link to it.
+        DuplicateLink = "duplicate-link": "only duplicates link to it (--duplicate-links follow fetches it)",
+        /// Every link to it says nofollow.
+        NoFollow = "nofollow": "every link to it is marked nofollow",
+        /// The external engine did not request it.
+        NotAsked = "not-asked": "the engine spider skipped it (--engine frontier takes every link)",
+        /// No sitemap lists it, and only those are crawled.
+        NotInSitemap = "not-in-sitemap": "no sitemap lists it (--sitemaps on follows links, too)",
+        /// Its host was in trouble for too long. The next run asks it again.
+        HostTrouble = "host-trouble": "its host was in trouble for longer than --host-patience; the same command asks it again",
+    }
 }
 
-named! { Deferral {
-    Depth => "depth": "it is deeper than --depth",
-    Budget => "budget": "the page or time limit of the crawl or host was reached",
-    DuplicateLink => "duplicate-link": "only duplicates link to it (--duplicate-links follow fetches it)",
-    NoFollow => "nofollow": "every link to it is marked nofollow",
-    NotAsked => "not-asked": "the engine spider skipped it (--engine frontier takes every link)",
-    NotInSitemap => "not-in-sitemap": "no sitemap lists it (--sitemaps on follows links, too)",
-    HostTrouble => "host-trouble": "its host was in trouble for longer than --host-patience; the same command asks it again",
-} }
-
-/// The kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub enum FailureClass {
-    Dns,
-    Connect,
-    Tls,
-    Timeout,
-    Protocol,
-    Decode,
-    TooLarge,
-    Robots,
-    PrivateAddress,
-    Http,
-    /// Too many redirects, or one that leads nowhere.
-    Redirect,
-    /// A bug of this program, caught.
-    Internal,
-    /// The server sent a part of the page only.
-    Partial,
+named! {
+    /// The kind of a failure.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[allow(missing_docs)]
+    pub enum FailureClass {
+        Dns = "dns": "the name of the host has no address",
+        Connect = "connect": "no connection to the server",
+        Tls = "tls": "no secure connection: certificate or protocol",
+        Timeout = "timeout": "no answer in time (--timeout)",
+        Protocol = "protocol": "an answer that is no HTTP",
+        Decode = "decode": "a body that is not encoded as its header says",
+        TooLarge = "too-large": "larger than a limit allows",
+        Robots = "robots": "robots.txt could not be fetched",
+        PrivateAddress = "private-address": "a private address (--allow-net allows it)",
+        Http = "http": "the status is an error",
+        /// Too many redirects, or one that leads nowhere.
+        Redirect = "redirect": "too many redirects, or one that leads nowhere",
+        /// A bug of this program, caught.
+        Internal = "internal": "a fault of this program",
+        /// The server sent a part of the page only.
+        Partial = "partial": "only a part of the page was sent",
+    }
 }
-
-named! { FailureClass {
-    Dns => "dns": "the name of the host has no address",
-    Connect => "connect": "no connection to the server",
-    Tls => "tls": "no secure connection: certificate or protocol",
-    Timeout => "timeout": "no answer in time (--timeout)",
-    Protocol => "protocol": "an answer that is no HTTP",
-    Decode => "decode": "a body that is not encoded as its header says",
-    TooLarge => "too-large": "larger than a limit allows",
-    Robots => "robots": "robots.txt could not be fetched",
-    PrivateAddress => "private-address": "a private address (--allow-net allows it)",
-    Http => "http": "the status is an error",
-    Redirect => "redirect": "too many redirects, or one that leads nowhere",
-    Internal => "internal": "a fault of this program",
-    Partial => "partial": "only a part of the page was sent",
-} }
 
 /// Why a URL was excluded, was deferred or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -57,11 +57,16 @@ pub struct ClusterShape {
     #[arg(long, value_name = "N", default_value = "64")]
     pub slots: NonZeroU16,
     /// Pages that are decided together
-    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value = "64", value_parser = turn_size())]
     pub turn: u16,
     /// Accept a server without a synchronous standby; a lost disk then loses the crawl
     #[arg(long)]
     pub one_copy: bool,
+}
+
+/// How many pages may be decided together.
+fn turn_size() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..=4096)
 }
 
 /// The arguments of `cluster move`.
@@ -117,23 +122,17 @@ pub struct ClusterDropArguments {
 
 /// The flags of a `dedup` run that several workers share.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Cluster")]
 pub struct SharedDedupFlags {
     /// Share the work with other workers over PostgreSQL (postgres://USER@HOST,HOST/DATABASE); INPUT is a manifest, a
     /// file that names the inputs, one a line
-    #[arg(long, value_name = "URL", help_heading = "Cluster")]
+    #[arg(long, value_name = "URL")]
     pub cluster: Option<String>,
     /// With --cluster: pages that are decided together; verdicts depend on it
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "64",
-        value_parser = clap::value_parser!(u16).range(1..=4096),
-        requires = "cluster",
-        help_heading = "Cluster"
-    )]
+    #[arg(long, value_name = "N", default_value = "64", value_parser = turn_size(), requires = "cluster")]
     pub turn: u16,
     /// With --cluster: format of the verdicts; parquet with --kept parquet, else jsonl
-    #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster", help_heading = "Cluster")]
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster")]
     pub verdicts: Option<VerdictChoice>,
     /// What goes with `--cluster`.
     #[command(flatten)]

@@ -8,7 +8,7 @@ use super::common::{ConfigSource, Verbosity};
 use super::crawl::RunFlags;
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
-use super::value_enums::SameUrlChoice;
+use crate::dedup::SameUrl;
 
 /// The arguments of `dedup`.
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub struct DedupArguments {
     pub keep_columns: Vec<String>,
     /// Several captures of one URL: keep each as a document, or the first or the last in the input
     #[arg(long, value_name = "WHICH", value_enum, default_value = "first")]
-    pub same_url: SameUrlChoice,
+    pub same_url: SameUrl,
     /// Write the rows that are kept, as they came, to FILE or - for stdout; with --cluster: the format of kept pages (jsonl,
     /// parquet, warc)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "mark")]
@@ -54,6 +54,9 @@ pub struct DedupArguments {
     /// With --fresh: delete the earlier run in the output folder first
     #[arg(long, requires = "fresh")]
     pub force: bool,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
     /// Flags of a run that several workers share.
     #[cfg(feature = "cluster")]
     #[command(flatten)]
@@ -64,9 +67,6 @@ pub struct DedupArguments {
     /// Configuration files.
     #[command(flatten)]
     pub config: ConfigSource,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    pub json: bool,
     /// Verbosity.
     #[command(flatten)]
     pub verbosity: Verbosity,

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
-use super::value_enums::{CountBy, ExportFormat, NoarchiveChoice, Representative, TextKind};
+use super::value_enums::{ExportFormat, NoarchiveChoice, Representative, TextKind};
 use crate::cli::config::units::{Size, parse_percent};
+use crate::export::RateKey;
 use crate::model::Threshold;
 
 /// The arguments of `status`.
@@ -109,7 +110,7 @@ pub struct ExportArguments {
     pub shard_size: Option<Size>,
     /// csv: group pages by
     #[arg(long, value_name = "WHAT", default_value = "host")]
-    pub by: CountBy,
+    pub by: RateKey,
     /// How to treat pages marked noarchive or noindex; obey: leave them out
     #[arg(long, value_name = "WHAT", default_value = "obey")]
     pub noarchive: NoarchiveChoice,

@@ -3,6 +3,10 @@
 use std::path::Path;
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::dedup::SameUrl;
+use crate::export::RateKey;
 
 /// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,24 +79,22 @@ pub enum TextKind {
     Markdown,
 }
 
-/// The grouping of duplicate rates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum CountBy {
-    Host,
-    Domain,
-    Lang,
-    Type,
+/// Types of other rooms whose values clap reads by their names.
+macro_rules! value_enum {
+    ($($kind:ty),+) => {$(
+        impl ValueEnum for $kind {
+            fn value_variants<'a>() -> &'a [Self] {
+                &Self::ALL
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(PossibleValue::new(self.name()))
+            }
+        }
+    )+};
 }
 
-/// Which of several captures of one URL are documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum SameUrlChoice {
-    Keep,
-    First,
-    Last,
-}
+value_enum!(RateKey, SameUrl);
 
 /// The page that represents a cluster of duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::args::{CountBy, ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind};
+use crate::cli::args::{ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind};
 use crate::cli::clusters::Clusters;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::units::Size;
@@ -20,7 +20,7 @@ use crate::cli::status_file::{RunState, StatusFile};
 use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::export::{
-    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder, Output, RateKey, Selection,
+    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder, Output, Selection,
     ShardFormat, TextColumns,
 };
 use crate::model::OutcomeKind;
@@ -191,15 +191,7 @@ fn written(
             None => export::wacz(source, file),
         },
         ExportFormat::Cdxj => export::cdxj(source, output(file)?),
-        ExportFormat::Csv => {
-            let by = match arguments.by {
-                CountBy::Host => RateKey::Host,
-                CountBy::Domain => RateKey::Domain,
-                CountBy::Lang => RateKey::Language,
-                CountBy::Type => RateKey::Type,
-            };
-            export::rates(source, by, output(file)?)
-        }
+        ExportFormat::Csv => export::rates(source, arguments.by, output(file)?),
     };
     bar.finish_and_clear();
     tally

@@ -211,7 +211,7 @@ fn waiting(status: &StatusFile) -> String {
 }
 
 fn meanings() -> String {
-    let entry = |why: WaitReason| format!("<dt>{}</dt><dd>{}</dd>", why.name(), escaped(why.meaning()));
+    let entry = |why: WaitReason| format!("<dt>{}</dt><dd>{}</dd>", why.name(), escaped(why.explain()));
     format!("<dl>{}</dl>\n", WaitReason::ALL.map(entry).concat())
 }
 

@@ -7,9 +7,8 @@ mod summary;
 
 use std::time::Instant;
 
-use crate::cli::args::{DedupArguments, SameUrlChoice};
+use crate::cli::args::DedupArguments;
 use crate::cli::config::settings::Settings;
-use crate::detect::Within;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
 use crate::cli::gates::{self, page_counts};
@@ -25,8 +24,9 @@ use crate::cli::startup::load_settings;
 use crate::cli::startup::load_settings_for_any_output;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
-use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl, SeenFields};
+use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SeenFields};
 use crate::dedup::{OwnRows, OwnRowsError, give_rows_back};
+use crate::detect::Within;
 use crate::fetch;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     let summary = DedupSummary {
         settings,
         ending: &ending,
-        same_url: same_url(arguments),
+        same_url: arguments.same_url,
         elapsed,
         report: report.path.as_deref(),
     };
@@ -174,7 +174,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
         obey_noarchive: options.obey_noarchive,
         keep_duplicates: options.keep_duplicates,
         keep_text: options.keep_text,
-        same_url: same_url(arguments),
+        same_url: arguments.same_url,
         inputs,
     };
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
@@ -244,12 +244,4 @@ fn input_options(
         seen: std::sync::Arc::new(SeenFields::new(wanted)),
         normalizer: normalizer.clone(),
     })
-}
-
-fn same_url(arguments: &DedupArguments) -> SameUrl {
-    match arguments.same_url {
-        SameUrlChoice::Keep => SameUrl::Keep,
-        SameUrlChoice::First => SameUrl::First,
-        SameUrlChoice::Last => SameUrl::Last,
-    }
 }

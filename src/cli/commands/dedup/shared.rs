@@ -16,7 +16,6 @@ use crate::cli::args::{DedupArguments, KeptChoice, VerdictChoice};
 use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Choice;
-use crate::detect::Within;
 use crate::cli::errors::{CliError, cluster_error, exit};
 use crate::cli::format::{counted, decided_again, span, thousands};
 use crate::cli::helper::Helper;
@@ -29,6 +28,7 @@ use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cluster::{ClusterError, ManifestFlags, RunDescription, RunnerSettings, connect_checked, init, resume};
 use crate::dedup::{InputOptions, InputReader, SameUrl};
+use crate::detect::Within;
 use crate::fetch;
 use crate::model::Normalizer;
 use crate::objects::{Bucket, ObjectReader, ObjectUrl};
@@ -132,7 +132,7 @@ fn manifest_text(path: &Path) -> io::Result<String> {
 }
 
 fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Result<InputReader, CliError> {
-    let same_url = super::same_url(arguments);
+    let same_url = arguments.same_url;
     if same_url == SameUrl::Last {
         return Err(CliError::usage(
             "--same-url last reads all inputs twice, which several workers cannot do together",
