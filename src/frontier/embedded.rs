@@ -219,7 +219,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, HeldBack)>> {
         let mut engine = self.engine();
         let end = first.saturating_add(LOOKED_AT).min(engine.state.seen.len() as u32);
-        let mut held_back = |id| engine.held_back(UrlId(id)).map(|reason| (UrlId(id), reason));
+        let mut held_back = |id| engine.state.held_back(UrlId(id)).map(|reason| (UrlId(id), reason));
         (first < end).then(|| (first..end).filter_map(&mut held_back).collect())
     }
 

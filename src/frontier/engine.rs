@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use super::chunks::Chunks;
 use super::effect::Effect;
 use super::host_queues::QueuedUrl;
 use super::lease_choice::{LeaseChoice, choose};
@@ -10,24 +11,24 @@ use super::leases::Leases;
 use super::mail;
 use super::page_links::NO_PATH;
 use super::predicted_duplicates::PredictedDuplicates;
-use super::restore::Restoring;
 use super::scope::SeedRelation;
 use super::state::FrontierState;
-use super::trap_guard::TrapGuard;
-use super::url_state::{HeldBack, UrlPhase};
+use super::trap_patterns::TrapPatterns;
+use super::url_state::UrlPhase;
 use super::{FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, CanonicalUrl, Discovery, Lease, LeaseAnswer, Link, LinkKind, Mailed, Offered, OutcomeKind, Relevance, Requeue,
-    Slot, UrlId, UrlRow, UrlState, Wait,
+    Ack, CanonicalUrl, Discovery, Lease, LeaseAnswer, Link, LinkKind, Mailed, Offered, OutcomeKind, Slot, UrlId,
+    UrlState, Wait,
 };
 
 /// The frontier without its lock.
 pub(super) struct Engine<L> {
     pub(super) state: FrontierState<L>,
     pub(super) leases: Leases,
-    pub(super) traps: TrapGuard,
+    pub(super) traps: TrapPatterns,
     pub(super) predictions: PredictedDuplicates,
-    restoring: Restoring,
+    /// The origin of each URL, while an earlier run is restored.
+    pub(super) origins: Option<Chunks<u32>>,
 }
 
 impl<L: UrlLog> Engine<L> {
@@ -35,9 +36,9 @@ impl<L: UrlLog> Engine<L> {
         Self {
             state: FrontierState::new(options, log, hash_seed),
             leases: Leases::default(),
-            traps: TrapGuard::new(options.trap_guard, hash_seed),
+            traps: TrapPatterns::new(options.trap_guard, hash_seed),
             predictions: PredictedDuplicates::new(options),
-            restoring: Restoring::default(),
+            origins: None,
         }
     }
 
@@ -318,49 +319,8 @@ impl<L: UrlLog> Engine<L> {
         }
     }
 
-    /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome.
-    pub(super) fn held_back(&mut self, id: UrlId) -> Option<HeldBack> {
-        self.state.held_back(id)
-    }
-
     /// Returns the bytes in use. Costs a look at every origin.
     pub(super) fn bytes(&self) -> usize {
         self.state.bytes() + self.leases.bytes() + self.traps.bytes() + self.predictions.bytes()
-    }
-
-    /// Restores the next row of the log.
-    pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
-        let id = self.restoring.url(&mut self.state, row)?;
-        self.predictions.note_discovery(id, row.discovery);
-        Ok(())
-    }
-
-    /// Restores the next requeueing of the log.
-    pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
-        self.restoring.requeue(&mut self.state, path)
-    }
-
-    /// Restores the next shorter path of the log.
-    pub(super) fn restore_shorter_path(&mut self, path: &Requeue) -> Result<(), FrontierError> {
-        self.state.shorten(path.url, path.discovery, false)?;
-        self.state.shortened.clear();
-        // Outcomes are restored later.
-        self.state.has_outdated_depths = true;
-        Ok(())
-    }
-
-    /// Restores the relevance of a page. After all requeueings.
-    pub(super) fn restore_worth(&mut self, id: UrlId, worth: Option<Relevance>) {
-        self.restoring.worth(&mut self.state, id, worth);
-    }
-
-    /// Restores the next outcome of the log.
-    pub(super) fn restore_done(&mut self, id: UrlId, is_page: bool) {
-        self.restoring.done(&mut self.state, id, is_page);
-    }
-
-    /// Ends the restoring.
-    pub(super) fn restored(&mut self) {
-        self.restoring.finish(&mut self.state);
     }
 }

@@ -5,6 +5,7 @@
 //! some hashing and one look at each row's text; meanwhile 4 more bytes for each URL.
 
 use super::chunks::Chunks;
+use super::engine::Engine;
 use super::page_links::NO_PATH;
 use super::scope::SeedRelation;
 use super::state::FrontierState;
@@ -17,17 +18,10 @@ use crate::model::{
 /// The origin of a URL that is excluded or in another slot does not count among the origins.
 const NO_ORIGIN: u32 = u32::MAX;
 
-/// The origin of each URL, while the restoring lasts.
-#[derive(Default)]
-pub(super) struct Restoring(Option<Chunks<u32>>);
-
-impl Restoring {
+impl<L: UrlLog> Engine<L> {
     /// Restores the next row of the log.
-    pub(super) fn url<L: UrlLog>(
-        &mut self,
-        state: &mut FrontierState<L>,
-        row: &UrlRow,
-    ) -> Result<UrlId, FrontierError> {
+    pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
+        let Self { state, origins, .. } = self;
         let id = state.seen.push(state.seen.hash(&row.url))?;
         let relation = state.relation(row.discovery);
         let is_elsewhere = matches!(row.state, UrlState::Elsewhere(_));
@@ -44,21 +38,19 @@ impl Restoring {
         state.push_depth(row.discovery.depth, row.state);
         let has_no_origin = is_elsewhere || phase == UrlPhase::HeldBack(HeldBack::Excluded);
         let origin = if has_no_origin { NO_ORIGIN } else { origin_of(state, id, &row.url)? };
-        self.0.get_or_insert_with(Chunks::new).push(origin);
+        origins.get_or_insert_with(Chunks::new).push(origin);
         if phase == UrlPhase::Queued {
             restore_clue(state, id, row);
             state.queues.push(origin, state.priority(id, row.discovery), id);
         }
         state.rows.skip();
-        Ok(id)
+        self.predictions.note_discovery(id, row.discovery);
+        Ok(())
     }
 
     /// Restores the next requeueing of the log.
-    pub(super) fn requeue<L: UrlLog>(
-        &mut self,
-        state: &mut FrontierState<L>,
-        path: &Requeue,
-    ) -> Result<(), FrontierError> {
+    pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
+        let Self { state, origins, .. } = self;
         let Requeue { url: id, discovery } = *path;
         let before = state.phases.get(id).ok_or(FrontierError::Missing(id))?;
         if discovery.kind == LinkKind::Revision {
@@ -82,7 +74,7 @@ impl Restoring {
         if is_adopted || before == UrlPhase::HeldBack(HeldBack::Excluded) {
             let url = state.rows.get(id)?.url;
             let origin = origin_of(state, id, &url)?;
-            self.set_origin(id, origin);
+            set_origin(origins, id, origin);
         }
         let phase = phase_by_depth(state, discovery);
         let is_shorter = discovery.depth < state.depth_of(id) && discovery.kind != LinkKind::Revision;
@@ -93,12 +85,12 @@ impl Restoring {
         }
         // A depth limit that lets its first path in has queued it already.
         if before == UrlPhase::Queued {
-            if let Some(origin) = self.origin(id).filter(|_| is_shorter) {
+            if let Some(origin) = origin_in(origins, id).filter(|_| is_shorter) {
                 state.queues.shorten(origin, state.priority(id, discovery), id, false);
             }
         } else {
             state.phases.set(id, phase);
-            if let (UrlPhase::Queued, Some(origin)) = (phase, self.origin(id)) {
+            if let (UrlPhase::Queued, Some(origin)) = (phase, origin_in(origins, id)) {
                 let row = state.rows.get(id)?;
                 restore_clue(state, id, &row);
                 state.queues.push(origin, state.priority(id, discovery), id);
@@ -107,32 +99,44 @@ impl Restoring {
         Ok(())
     }
 
+    /// Restores the next shorter path of the log.
+    pub(super) fn restore_shorter_path(&mut self, path: &Requeue) -> Result<(), FrontierError> {
+        self.state.shorten(path.url, path.discovery, false)?;
+        self.state.shortened.clear();
+        // Outcomes are restored later.
+        self.state.has_outdated_depths = true;
+        Ok(())
+    }
+
     /// Restores the relevance of a page. After all requeueings.
-    pub(super) fn worth<L: UrlLog>(&self, state: &mut FrontierState<L>, id: UrlId, worth: Option<Relevance>) {
+    pub(super) fn restore_worth(&mut self, id: UrlId, worth: Option<Relevance>) {
+        let Self { state, origins, .. } = self;
         if let Some(best_first) = &mut state.best_first {
             best_first.learn(id, worth);
             best_first.count_lease();
         }
-        if let Some(origin) = self.origin(id).filter(|_| worth.is_some()) {
+        if let Some(origin) = origin_in(origins, id).filter(|_| worth.is_some()) {
             state.queues.mark_host_known(origin);
         }
     }
 
     /// Restores the next outcome of the log.
-    pub(super) fn done<L: UrlLog>(&self, state: &mut FrontierState<L>, id: UrlId, is_page: bool) {
+    pub(super) fn restore_done(&mut self, id: UrlId, is_page: bool) {
+        let Self { state, origins, .. } = self;
         let has_none = UrlPhase::HeldBack(HeldBack::Excluded);
         if state.phases.get(id).is_none_or(|phase| [UrlPhase::Done, UrlPhase::Elsewhere, has_none].contains(&phase)) {
             return;
         }
         state.phases.set(id, UrlPhase::Done);
-        if let Some(origin) = self.origin(id).filter(|_| is_page) {
+        if let Some(origin) = origin_in(origins, id).filter(|_| is_page) {
             state.pages += 1;
             state.queues.count_page(origin);
         }
     }
 
     /// Ends the restoring: URLs with an outcome leave the queues.
-    pub(super) fn finish<L: UrlLog>(&mut self, state: &mut FrontierState<L>) {
+    pub(super) fn restored(&mut self) {
+        let Self { state, origins, .. } = self;
         let phases = &state.phases;
         state.better_paths.retain(|&id, _| phases.get(UrlId(id)) != Some(UrlPhase::Done));
         let paths = &state.better_paths;
@@ -142,23 +146,23 @@ impl Restoring {
         let mut revisions: Vec<UrlId> = queued.filter(|id| is_revision(*id)).collect();
         revisions.sort_unstable();
         for id in revisions {
-            if let Some(origin) = self.origin(id) {
+            if let Some(origin) = origin_in(origins, id) {
                 state.restore_revision(id, origin);
             }
         }
         state.reorder();
-        self.0 = None;
+        *origins = None;
     }
+}
 
-    fn set_origin(&mut self, id: UrlId, origin: u32) {
-        if let Some(place) = self.0.as_mut().and_then(|origins| origins.get_mut(id.index())) {
-            *place = origin;
-        }
+fn set_origin(origins: &mut Option<Chunks<u32>>, id: UrlId, origin: u32) {
+    if let Some(place) = origins.as_mut().and_then(|origins| origins.get_mut(id.index())) {
+        *place = origin;
     }
+}
 
-    fn origin(&self, id: UrlId) -> Option<u32> {
-        self.0.as_ref()?.get(id.index()).copied().filter(|&origin| origin != NO_ORIGIN)
-    }
+fn origin_in(origins: &Option<Chunks<u32>>, id: UrlId) -> Option<u32> {
+    origins.as_ref()?.get(id.index()).copied().filter(|&origin| origin != NO_ORIGIN)
 }
 
 /// Restores the clue of a URL's first sight; later clues are not in the log.

@@ -11,24 +11,7 @@ use super::url_state::{HeldBack, UrlPhase};
 use super::{FrontierError, UrlLog};
 use crate::model::UrlId;
 
-/// The patterns of URLs that keep repeating each other.
-pub(super) struct TrapGuard(TrapPatterns);
-
-impl TrapGuard {
-    pub(super) fn new(is_on: bool, seed: u64) -> Self {
-        Self(TrapPatterns::new(is_on, seed))
-    }
-
-    /// Returns the bytes in use.
-    pub(super) fn bytes(&self) -> usize {
-        self.0.bytes()
-    }
-
-    /// Returns the closed pattern of a URL.
-    pub(super) fn closed_pattern(&self, url: &str) -> Option<String> {
-        self.0.closed_pattern(url)
-    }
-
+impl TrapPatterns {
     /// Learns whether a page is unique.
     pub(super) fn note_page<L: UrlLog>(
         &mut self,
@@ -36,13 +19,13 @@ impl TrapGuard {
         id: UrlId,
         repeats: Option<UrlId>,
     ) -> Result<(), FrontierError> {
-        if !self.0.is_on() || (repeats.is_none() && self.0.is_empty()) {
+        if !self.is_on() || (repeats.is_none() && self.is_empty()) {
             return Ok(());
         }
         let url = state.rows.get(id)?.url;
         match repeats {
-            Some(original) => self.0.note_duplicate(&url, &state.rows.get(original)?.url, original),
-            None => self.0.note_unique(&url),
+            Some(original) => self.note_duplicate(&url, &state.rows.get(original)?.url, original),
+            None => self.note_unique(&url),
         }
         Ok(())
     }
@@ -53,11 +36,11 @@ impl TrapGuard {
         state: &mut FrontierState<L>,
         next: QueuedUrl,
     ) -> Result<Option<Effect>, FrontierError> {
-        if self.0.are_open() || state.phases.is_from_seed(next.id) {
+        if self.are_open() || state.phases.is_from_seed(next.id) {
             return Ok(None);
         }
         let row = state.rows.get(next.id)?;
-        let is_closed = state.best_path(next.id, &row).may_be_left_out() && self.0.closed_pattern(&row.url).is_some();
+        let is_closed = state.best_path(next.id, &row).may_be_left_out() && self.closed_pattern(&row.url).is_some();
         Ok(is_closed.then_some(Effect::LeaveOut(next, HeldBack::Closed)))
     }
 
@@ -65,7 +48,7 @@ impl TrapGuard {
     pub(super) fn reopened<L: UrlLog>(&mut self, state: &mut FrontierState<L>) -> Result<Vec<Effect>, FrontierError> {
         let closed = UrlPhase::HeldBack(HeldBack::Closed);
         let mut effects = Vec::new();
-        if !self.0.take_reopened() {
+        if !self.take_reopened() {
             return Ok(effects);
         }
         for id in (0..state.seen.len() as u32).map(UrlId) {
@@ -73,7 +56,7 @@ impl TrapGuard {
                 continue;
             }
             let row = state.rows.get(id)?;
-            if self.0.closed_pattern(&row.url).is_none() {
+            if self.closed_pattern(&row.url).is_none() {
                 let priority = state.priority(id, state.best_path(id, &row));
                 let origin = state.queues.number(&row.url).ok_or(FrontierError::Missing(id))?;
                 effects.push(Effect::Requeue(QueuedUrl { origin, priority, id }, closed));
