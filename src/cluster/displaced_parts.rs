@@ -47,24 +47,9 @@ impl DisplacedParts {
         }
         // A line that a folder had is whole.
         let earlier = self.lines.get(&line.url).filter(|_| line.digest.is_none()).cloned();
-        let Some(earlier) = earlier else { return line };
-        let PageLine { outcome, score, second_score, adds_words, lacks_words, band, detector, decided_by, .. } = line;
-        let PageLine { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, .. } = line;
-        PageLine {
-            outcome,
-            score,
-            second_score,
-            adds_words,
-            lacks_words,
-            band,
-            detector,
-            decided_by,
-            duplicate_of,
-            duplicate_file,
-            duplicate_of_capture,
-            duplicate_in,
-            revised,
-            ..earlier
+        match earlier {
+            Some(earlier) => line.decided_again(earlier),
+            None => line,
         }
     }
 

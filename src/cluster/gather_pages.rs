@@ -13,10 +13,7 @@ use super::turn_arrivals::arriving_of;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::{TurnRow, turns_behind};
 use crate::detect::{DecidedPage, Vocabulary};
-use crate::model::{
-    Batch, Digest, Discovery, PageInput, PageKind, PageRow, PageTerms, Sequence, TermOrder, UrlId, UrlRow, UrlState,
-    Verdict,
-};
+use crate::model::{Batch, Digest, Discovery, PageInput, PageRow, Sequence, TermOrder, UrlId, UrlRow, UrlState};
 
 /// Turns that are read at once.
 const AT_ONCE: usize = 16;
@@ -48,7 +45,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
                     let DecidedPage { input, verdict, least_weight, .. } = page;
                     let input = if is_withdrawn { without_content(input) } else { input };
                     let row = row.map(|row| self.displaced.completed_row(number, row));
-                    let row = row.unwrap_or_else(|uncompleted| uncompleted.row(&input));
+                    let row = row.unwrap_or_else(|(url, fetched)| PageRow::undecided(url, &input, fetched));
                     let (terms, new_terms, order) = vocabulary.intern_page(input.terms, input.order)?;
                     batch.terms.extend(new_terms);
                     batch.pages.push(PageRow { verdict, terms, order, least_weight, ..row });
@@ -112,14 +109,14 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
         Ok(vocabulary)
     }
 
-    /// Returns the row of a page, or what stands for one that nobody has completed.
+    /// Returns the row of a page. Of one that nobody has completed: its URL, and when it was fetched.
     fn row(
         &mut self,
         batch: &mut Batch,
         input: &PageInput,
         facts: PageFacts,
         known: &impl Fn(&str) -> Option<UrlId>,
-    ) -> Result<Result<PageRow, Uncompleted>, ClusterError> {
+    ) -> Result<Result<PageRow, (UrlId, Option<i64>)>, ClusterError> {
         if let Some(row) = self.pages.remove(&input.page) {
             return Ok(Ok(row));
         }
@@ -127,7 +124,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
             Some(url) => url,
             None => self.add_url(batch, &facts.url)?,
         };
-        Ok(Err(Uncompleted { url, fetched: facts.fetched }))
+        Ok(Err((url, facts.fetched)))
     }
 
     /// Adds the URL of a page that was never completed and whose discovery was not committed either.
@@ -204,33 +201,4 @@ fn without_content(input: PageInput) -> PageInput {
     let body_digest = Digest::of(format!("withdrawn {}", input.page.0).as_bytes());
     let order = TermOrder::default();
     PageInput { body_digest, text_digest: None, terms: Vec::new(), order, ..input }
-}
-
-/// A page that nobody has completed: it has no place in an archive and no links.
-struct Uncompleted {
-    url: UrlId,
-    /// When it was fetched, in milliseconds since 1970.
-    fetched: Option<i64>,
-}
-
-impl Uncompleted {
-    fn row(self, input: &PageInput) -> PageRow {
-        PageRow {
-            url: self.url,
-            page: input.page,
-            group: input.group,
-            fetched_at: self.fetched,
-            body_digest: input.body_digest,
-            text_digest: input.text_digest,
-            verdict: Verdict::Unique,
-            terms: PageTerms::default(),
-            least_weight: 0,
-            order: TermOrder::default(),
-            links: Vec::new(),
-            location: None,
-            renews: input.renews,
-            kind: PageKind::of_rank(input.rank),
-            relevance: None,
-        }
-    }
 }

@@ -176,9 +176,7 @@ impl LeaseOutcomes {
         };
         let renews = self.renewed(lease);
         let mut line = self.page_line(lease, &outcome, &page, Some(&judged))?;
-        line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
-        line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
-        line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
+        pipeline::add_original(&mut line, original.as_ref());
         if judged.redelivered {
             return self.end(lease, &outcome, line, None, worth);
         }

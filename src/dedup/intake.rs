@@ -9,7 +9,7 @@ use crate::model::{
     UrlRow, UrlState, capture_key,
 };
 use crate::pipeline::{
-    DecidedPage, DecisionStage, NamedOriginal, PipelineError, RenderedPage, SealedBatch, add_answer, add_document,
+    DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_document, add_original,
     add_page, outcome_of, page_input, unleased_line,
 };
 
@@ -127,10 +127,7 @@ impl Intake {
             (line.file, line.line) = (Some(file.clone()), Some(*number));
             line.id.clone_from(id);
         }
-        line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
-        line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
-        line.duplicate_of_capture = original.as_ref().map(|original| original.capture).filter(|capture| *capture > 1);
-        line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
+        add_original(&mut line, original.as_ref());
         if let Some(Ok(read)) = &arrival.read {
             add_page(&mut line, &read.rendered);
             add_document(&mut line, read.document_text.is_some(), read.text_error);

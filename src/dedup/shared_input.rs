@@ -14,8 +14,8 @@ use crate::model::{
 };
 use crate::pagetext::PageReader;
 use crate::pipeline::{
-    ContentReader, NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_document, add_page, outcome_of,
-    page_input, unleased_line,
+    ContentReader, NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_document, add_original, add_page,
+    outcome_line, outcome_of, page_input, unleased_line,
 };
 
 use super::input::{InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
@@ -217,21 +217,14 @@ fn line_without_verdict(arrival: &InputPage) -> PageLine {
 
 /// Enters a verdict in the line of a page. `original` is the URL of the page that it repeats, as a store spells it.
 pub fn enter_verdict(line: &mut PageLine, verdict: Verdict, original: Option<&str>) {
-    let row = UrlRow { url: String::new(), discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
-    let decided = unleased_line(&row, None, &outcome_of(verdict, None));
-    (line.outcome, line.reason) = (decided.outcome, decided.reason);
-    (line.score, line.second_score, line.band) = (decided.score, decided.second_score, decided.band);
-    (line.adds_words, line.lacks_words) = (decided.adds_words, decided.lacks_words);
-    (line.detector, line.decided_by) = (decided.detector, decided.decided_by);
-    let original = original.map(named_original);
-    line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
-    line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
+    let mut decided = outcome_line(&outcome_of(verdict, None));
+    add_original(&mut decided, original.map(named_original).as_ref());
+    *line = decided.decided_again(std::mem::take(line));
 }
 
 /// Enters the verdict that a page had before it was decided again. `original` is the URL of the page that it named.
 pub fn enter_earlier_verdict(line: &mut PageLine, verdict: Verdict, original: Option<&str>, reason: Option<Revision>) {
-    let row = UrlRow { url: String::new(), discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
-    let earlier = unleased_line(&row, None, &outcome_of(verdict, None));
+    let earlier = outcome_line(&outcome_of(verdict, None));
     let duplicate_of = original.map(|url| named_original(url).shown());
     line.revised = Some(EarlierVerdict { outcome: earlier.outcome, duplicate_of, score: earlier.score, reason });
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, LinkKind, OutcomeKind, PageId, PageKind,
-    PageTerms, Relevance, Sequence, Term, TermOrder, UrlId, Verdict,
+    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, LinkKind, OutcomeKind, PageId, PageInput,
+    PageKind, PageTerms, Relevance, Sequence, Term, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at its discovery. Its [`UrlId`] is its position in the log of URLs.
@@ -97,6 +97,27 @@ pub struct PageRow {
 }
 
 impl PageRow {
+    /// Returns the row of a page before its decision, without terms, links and a place in the archive.
+    pub fn undecided(url: UrlId, input: &PageInput, fetched_at: Option<i64>) -> Self {
+        Self {
+            url,
+            page: input.page,
+            group: input.group,
+            fetched_at,
+            body_digest: input.body_digest,
+            text_digest: input.text_digest,
+            verdict: Verdict::Unique,
+            terms: PageTerms::default(),
+            least_weight: 0,
+            order: TermOrder::default(),
+            links: Vec::new(),
+            location: None,
+            renews: input.renews,
+            kind: PageKind::of_rank(input.rank),
+            relevance: None,
+        }
+    }
+
     /// Returns what the decider needs of the row.
     pub fn judged(&self) -> JudgedPage<'_> {
         JudgedPage {

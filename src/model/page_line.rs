@@ -211,6 +211,30 @@ impl PageLine {
         Some(capture_key(self.duplicate_of.as_deref()?, self.duplicate_of_capture.unwrap_or(1)))
     }
 
+    /// Returns the line of a page that was decided again and not fetched: this verdict, and the rest of the line before.
+    pub fn decided_again(self, earlier: Self) -> Self {
+        let Self { outcome, reason, score, second_score, adds_words, lacks_words, band, detector, decided_by, .. } =
+            self;
+        let Self { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, .. } = self;
+        Self {
+            outcome,
+            reason,
+            score,
+            second_score,
+            adds_words,
+            lacks_words,
+            band,
+            detector,
+            decided_by,
+            duplicate_of,
+            duplicate_file,
+            duplicate_of_capture,
+            duplicate_in,
+            revised,
+            ..earlier
+        }
+    }
+
     /// Whether the page is stored, see [`OutcomeKind::is_kept`].
     pub fn is_kept(&self) -> bool {
         self.outcome.is_kept()

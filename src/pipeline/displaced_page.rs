@@ -2,13 +2,13 @@
 
 use crate::detect::Decider;
 use crate::model::{
-    EarlierVerdict, Judged, Outcome, OutcomeKind, PageId, PageInput, PageKind, PageLine, PageRow, PageTerms, Revision,
-    Sequence, Term, TermOrder, UrlId, UrlRow, Verdict,
+    EarlierVerdict, Judged, Outcome, OutcomeKind, PageId, PageInput, PageLine, PageRow, Revision, Sequence, Term,
+    UrlId, UrlRow, Verdict,
 };
 use crate::store::StoreReader;
 
 use super::named_original::NamedOriginal;
-use super::page_lines::unleased_line;
+use super::page_lines::{add_original, unleased_line};
 use super::{PageRecords, PipelineError};
 
 /// A displaced page, and the new decision on it.
@@ -50,23 +50,8 @@ impl DisplacedPage {
 /// Returns the row of a displaced page that processes have decided together. Its links and its place in the archive are in
 /// the row of the page that it was.
 pub(super) fn displaced_row(url: UrlId, input: PageInput, fetched_at: Option<i64>, judged: &Judged) -> PageRow {
-    PageRow {
-        url,
-        page: judged.page,
-        group: input.group,
-        fetched_at,
-        body_digest: input.body_digest,
-        text_digest: input.text_digest,
-        verdict: judged.verdict,
-        terms: PageTerms::default(),
-        least_weight: judged.least_weight,
-        order: TermOrder::default(),
-        links: Vec::new(),
-        location: None,
-        renews: input.renews,
-        kind: PageKind::of_rank(input.rank),
-        relevance: None,
-    }
+    let Judged { page, verdict, least_weight, .. } = *judged;
+    PageRow { page, verdict, least_weight, ..PageRow::undecided(url, &input, fetched_at) }
 }
 
 /// Returns the line of a displaced page that processes have decided together: what depends on the outcome. The rest is in
@@ -83,23 +68,9 @@ pub(super) fn displaced_line(
     outcome: &Outcome,
     original: Option<&NamedOriginal>,
 ) -> PageLine {
-    let PageLine { outcome, score, second_score, adds_words, lacks_words, band, detector, decided_by, .. } =
-        unleased_line(row, None, outcome);
     let revised =
         EarlierVerdict { outcome: earlier.outcome, reason: Some(Revision::Displaced), ..EarlierVerdict::default() };
-    PageLine {
-        outcome,
-        score,
-        second_score,
-        adds_words,
-        lacks_words,
-        band,
-        detector,
-        decided_by,
-        duplicate_of: original.map(NamedOriginal::shown),
-        duplicate_file: original.and_then(NamedOriginal::file),
-        duplicate_of_capture: original.map(|original| original.capture).filter(|capture| *capture > 1),
-        revised: Some(revised),
-        ..earlier
-    }
+    let mut line = PageLine { revised: Some(revised), ..unleased_line(row, None, outcome) };
+    add_original(&mut line, original);
+    line.decided_again(earlier)
 }

@@ -8,6 +8,8 @@ use crate::model::{
     shown_url,
 };
 
+use super::named_original::NamedOriginal;
+
 /// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
 pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
     match verdict {
@@ -37,8 +39,8 @@ pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Ou
     PageLine { url: shown_url(&row.url).into_owned(), depth: row.discovery.depth, referrer, ..outcome_line(outcome) }
 }
 
-/// Fills the fields that depend on the outcome alone.
-fn outcome_line(outcome: &Outcome) -> PageLine {
+/// Returns a line with the fields that depend on the outcome alone.
+pub(crate) fn outcome_line(outcome: &Outcome) -> PageLine {
     let mut line = PageLine { outcome: outcome.kind(), ..PageLine::default() };
     match outcome {
         Outcome::Stored | Outcome::NotModified | Outcome::PredictedDuplicate { .. } => {}
@@ -58,6 +60,14 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
         Outcome::Deferred(deferral) => line.reason = Some(Reason::Deferred(*deferral)),
     }
     line
+}
+
+/// Adds the page that a duplicate names.
+pub(crate) fn add_original(line: &mut PageLine, original: Option<&NamedOriginal>) {
+    line.duplicate_of = original.map(NamedOriginal::shown);
+    line.duplicate_file = original.and_then(NamedOriginal::file);
+    line.duplicate_of_capture = original.map(|original| original.capture).filter(|capture| *capture > 1);
+    line.duplicate_in = original.and_then(|original| original.folder.clone());
 }
 
 /// Adds the facts of the server's answer.
