@@ -158,82 +158,15 @@ fn boundary(text: &str, mut at: usize) -> usize {
 }
 
 /// Codes of ISO 639-3 and 639-1, of the languages that the detector of main texts knows.
-const CODES: [(&str, &str); 71] = [
-    ("afr", "af"),
-    ("aka", "ak"),
-    ("amh", "am"),
-    ("ara", "ar"),
-    ("aze", "az"),
-    ("bel", "be"),
-    ("ben", "bn"),
-    ("bul", "bg"),
-    ("cat", "ca"),
-    ("ces", "cs"),
-    ("cmn", "zh"),
-    ("cym", "cy"),
-    ("dan", "da"),
-    ("deu", "de"),
-    ("ell", "el"),
-    ("eng", "en"),
-    ("epo", "eo"),
-    ("est", "et"),
-    ("fin", "fi"),
-    ("fra", "fr"),
-    ("guj", "gu"),
-    ("heb", "he"),
-    ("hin", "hi"),
-    ("hrv", "hr"),
-    ("hun", "hu"),
-    ("hye", "hy"),
-    ("ind", "id"),
-    ("ita", "it"),
-    ("jav", "jv"),
-    ("jpn", "ja"),
-    ("kan", "kn"),
-    ("kat", "ka"),
-    ("khm", "km"),
-    ("kor", "ko"),
-    ("lat", "la"),
-    ("lav", "lv"),
-    ("lit", "lt"),
-    ("mal", "ml"),
-    ("mar", "mr"),
-    ("mkd", "mk"),
-    ("mya", "my"),
-    ("nep", "ne"),
-    ("nld", "nl"),
-    ("nob", "nb"),
-    ("ori", "or"),
-    ("pan", "pa"),
-    ("pes", "fa"),
-    ("pol", "pl"),
-    ("por", "pt"),
-    ("ron", "ro"),
-    ("rus", "ru"),
-    ("sin", "si"),
-    ("slk", "sk"),
-    ("slv", "sl"),
-    ("sna", "sn"),
-    ("spa", "es"),
-    ("srp", "sr"),
-    ("swe", "sv"),
-    ("tam", "ta"),
-    ("tel", "te"),
-    ("tgl", "tl"),
-    ("tha", "th"),
-    ("tuk", "tk"),
-    ("tur", "tr"),
-    ("ukr", "uk"),
-    ("urd", "ur"),
-    ("uzb", "uz"),
-    ("vie", "vi"),
-    ("yid", "yi"),
-    ("zul", "zu"),
-    ("zho", "zh"),
-];
+const CODES: &str = "\
+    afr=af aka=ak amh=am ara=ar aze=az bel=be ben=bn bul=bg cat=ca ces=cs cmn=zh cym=cy dan=da deu=de ell=el eng=en \
+    epo=eo est=et fin=fi fra=fr guj=gu heb=he hin=hi hrv=hr hun=hu hye=hy ind=id ita=it jav=jv jpn=ja kan=kn kat=ka \
+    khm=km kor=ko lat=la lav=lv lit=lt mal=ml mar=mr mkd=mk mya=my nep=ne nld=nl nob=nb ori=or pan=pa pes=fa pol=pl \
+    por=pt ron=ro rus=ru sin=si slk=sk slv=sl sna=sn spa=es srp=sr swe=sv tam=ta tel=te tgl=tl tha=th tuk=tk tur=tr \
+    ukr=uk urd=ur uzb=uz vie=vi yid=yi zul=zu zho=zh";
 
 fn two_letters(code: &str) -> Option<&'static str> {
-    CODES.iter().find(|(long, _)| *long == code).map(|(_, short)| *short)
+    CODES.split(' ').find_map(|codes| codes.strip_prefix(code)?.strip_prefix('='))
 }
 
 #[cfg(test)]

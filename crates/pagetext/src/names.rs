@@ -102,6 +102,18 @@ impl Name {
         SETS[self as usize] & sets != 0
     }
 
+    /// Whether a start tag of this name is treated as in the head, wherever it stands.
+    pub fn is_of_head(self) -> bool {
+        use Name::{Base, BaseFont, BgSound, Link, Meta, NoFrames, Script, Style, Template, Title};
+        matches!(self, Base | BaseFont | BgSound | Link | Meta | NoFrames | Script | Style | Template | Title)
+    }
+
+    /// Whether it is a part of a table.
+    pub fn is_part_of_table(self) -> bool {
+        use Name::{Caption, Col, ColGroup, TBody, TFoot, THead, Td, Th, Tr};
+        matches!(self, Caption | Col | ColGroup | TBody | Td | TFoot | Th | THead | Tr)
+    }
+
     /// Returns the level of a heading, from 1.
     pub fn level(self) -> usize {
         1 + (self as usize).saturating_sub(Name::H1 as usize)

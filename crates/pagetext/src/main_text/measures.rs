@@ -87,20 +87,9 @@ pub(super) fn block_of_texts<'a>(tree: &'a Tree<'_>) -> impl Iterator<Item = (us
 
 /// Whether an element ends the line of text that it stands in.
 pub(super) fn is_block(name: Name) -> bool {
+    use Name::{Br, Button, Img, Math, Other, Rb, Rp, Rt, Ruby};
     // Elements without a rule of their own are inline to browsers.
-    !name.is(INLINE)
-        && !matches!(
-            name,
-            Name::Other
-                | Name::Br
-                | Name::Img
-                | Name::Math
-                | Name::Button
-                | Name::Ruby
-                | Name::Rt
-                | Name::Rb
-                | Name::Rp
-        )
+    !name.is(INLINE) && !matches!(name, Other | Br | Img | Math | Button | Ruby | Rt | Rb | Rp)
 }
 
 fn visible_length(text: &str) -> u32 {

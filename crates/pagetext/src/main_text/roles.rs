@@ -34,22 +34,9 @@ pub(super) enum Role {
 }
 
 /// ARIA roles of what belongs to the site (WAI-ARIA 1.2, landmarks and widgets).
-const SITE_ROLES: &[&str] = &[
-    "alertdialog",
-    "banner",
-    "complementary",
-    "contentinfo",
-    "dialog",
-    "directory",
-    "doc-pagelist",
-    "menu",
-    "menubar",
-    "navigation",
-    "search",
-    "tablist",
-    "toolbar",
-    "tooltip",
-];
+const SITE_ROLES: &str = "\
+    alertdialog banner complementary contentinfo dialog directory doc-pagelist menu menubar navigation search \
+    tablist toolbar tooltip";
 
 /// Nodes of an element among which its heading is looked for.
 const LOOKED_AT: usize = 40;
@@ -77,7 +64,7 @@ impl Role {
         if node.attribute("itemprop").is_some_and(|names| names.split_ascii_whitespace().any(is_article_body)) {
             return Role::ArticleBody;
         }
-        if SITE_ROLES.contains(&role) {
+        if SITE_ROLES.split(' ').any(|site| site == role) {
             return Role::Site;
         }
         match node.name {

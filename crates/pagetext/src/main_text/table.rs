@@ -1,6 +1,6 @@
 //! Tables of data, as opposed to those that lay out a page.
 
-use crate::names::Name;
+use crate::names::{HEADING, Name};
 
 use super::tree::{Node, Tree};
 
@@ -17,23 +17,9 @@ pub(super) fn is_data_table(tree: &Tree<'_>, table: usize) -> bool {
     }
     let inside = || table + 1..nodes[table].end;
     let lays_out = |at: usize| {
-        matches!(
-            nodes[at].name,
-            Name::Table
-                | Name::Pre
-                | Name::H1
-                | Name::H2
-                | Name::H3
-                | Name::H4
-                | Name::H5
-                | Name::H6
-                | Name::Article
-                | Name::Section
-                | Name::Main
-                | Name::BlockQuote
-                | Name::Form
-                | Name::Hr
-        )
+        use Name::{Article, BlockQuote, Form, Hr, Main, Pre, Section, Table};
+        let name = nodes[at].name;
+        name.is(HEADING) || matches!(name, Table | Pre | Article | Section | Main | BlockQuote | Form | Hr)
     };
     let is_cell = |at: usize| matches!(nodes[at].name, Name::Td | Name::Th);
     let mut rows = inside().filter(|&at| nodes[at].name == Name::Tr);

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// What an element is for, by its names: a set of the constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Purpose {
             if last.1.has(Self::FIRST) && found.has(Self::SECOND) {
                 purpose.0 |= Self::BODY.0;
             }
-            if BOILERPLATE_PAIRS.iter().any(|(first, second)| *second == word && *first == last.0) {
+            if PAIRS.contains(&(last.0.as_str(), word.as_str())) {
                 purpose.0 |= Self::BOILERPLATE.0;
             }
             last = (word, found);
@@ -81,266 +81,59 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Purpose>> = LazyLock::new(|| {
     ];
     let mut map: HashMap<&'static str, Purpose> = HashMap::new();
     for (words, purpose) in lists {
-        words.iter().for_each(|word| map.entry(word).or_default().0 |= purpose.0);
+        words.split(' ').for_each(|word| map.entry(word).or_default().0 |= purpose.0);
     }
     map
 });
 
+static PAIRS: LazyLock<HashSet<(&'static str, &'static str)>> =
+    LazyLock::new(|| BOILERPLATE_PAIRS.split(' ').filter_map(|pair| pair.split_once('-')).collect());
+
 /// Words for what belongs to the site.
-const BOILERPLATE: &[&str] = &[
-    "catlinks",
-    "gutter",
-    "lineno",
-    "linenos",
-    "navfooter",
-    "navheader",
-    "printfooter",
-    "ad",
-    "addthis",
-    "ads",
-    "adsense",
-    "adunit",
-    "advert",
-    "advertisement",
-    "advertising",
-    "alsolike",
-    "banner",
-    "bookmarks",
-    "breadcrumb",
-    "breadcrumbs",
-    "carousel",
-    "consent",
-    "cookie",
-    "cookies",
-    "crumbs",
-    "donate",
-    "donation",
-    "editsection",
-    "footer",
-    "gdpr",
-    "headerlink",
-    "jumplinks",
-    "lightbox",
-    "login",
-    "masthead",
-    "menu",
-    "menus",
-    "modal",
-    "morelinks",
-    "nav",
-    "navbar",
-    "navbox",
-    "navi",
-    "navigation",
-    "navlist",
-    "navpath",
-    "newsletter",
-    "newsletters",
-    "noprint",
-    "offscreen",
-    "outbrain",
-    "overlay",
-    "pager",
-    "pagination",
-    "paging",
-    "paywall",
-    "permalink",
-    "popular",
-    "popup",
-    "prevnext",
-    "promo",
-    "promos",
-    "promotion",
-    "readmore",
-    "recirc",
-    "recommend",
-    "recommendation",
-    "recommendations",
-    "recommended",
-    "related",
-    "relatedposts",
-    "screenreader",
-    "share",
-    "sharebar",
-    "sharedaddy",
-    "sharing",
-    "shares",
-    "sidebar",
-    "sidebars",
-    "signup",
-    "skip",
-    "skiplink",
-    "skipnav",
-    "social",
-    "socials",
-    "sponsor",
-    "sponsored",
-    "sponsors",
-    "submenu",
-    "subnav",
-    "subscribe",
-    "subscription",
-    "taboola",
-    "tagcloud",
-    "taglist",
-    "toolbar",
-    "tooltip",
-    "topbar",
-    "topnav",
-    "trending",
-    "upsell",
-    "viewcode",
-];
+const BOILERPLATE: &str = "\
+    catlinks gutter lineno linenos navfooter navheader printfooter ad addthis ads adsense adunit advert \
+    advertisement advertising alsolike banner bookmarks breadcrumb breadcrumbs carousel consent cookie cookies \
+    crumbs donate donation editsection footer gdpr headerlink jumplinks lightbox login masthead menu menus modal \
+    morelinks nav navbar navbox navi navigation navlist navpath newsletter newsletters noprint offscreen outbrain \
+    overlay pager pagination paging paywall permalink popular popup prevnext promo promos promotion readmore recirc \
+    recommend recommendation recommendations recommended related relatedposts screenreader share sharebar \
+    sharedaddy sharing shares sidebar sidebars signup skip skiplink skipnav social socials sponsor sponsored \
+    sponsors submenu subnav subscribe subscription taboola tagcloud taglist toolbar tooltip topbar topnav trending \
+    upsell viewcode";
 
 /// Pairs of words for the same.
-const BOILERPLATE_PAIRS: &[(&str, &str)] = &[
-    ("about", "author"),
-    ("also", "like"),
-    ("author", "bio"),
-    ("author", "box"),
-    ("author", "card"),
-    ("author", "info"),
-    ("bottom", "links"),
-    ("edit", "section"),
-    ("follow", "us"),
-    ("global", "header"),
-    ("jump", "link"),
-    ("latest", "news"),
-    ("latest", "posts"),
-    ("load", "more"),
-    ("main", "header"),
-    ("more", "from"),
-    ("more", "in"),
-    ("more", "news"),
-    ("more", "on"),
-    ("more", "stories"),
-    ("most", "popular"),
-    ("most", "read"),
-    ("most", "viewed"),
-    ("next", "article"),
-    ("next", "post"),
-    ("other", "stories"),
-    ("page", "header"),
-    ("post", "navigation"),
-    ("posts", "navigation"),
-    ("prev", "next"),
-    ("print", "only"),
-    ("read", "also"),
-    ("read", "more"),
-    ("read", "next"),
-    ("recent", "posts"),
-    ("right", "rail"),
-    ("screen", "reader"),
-    ("see", "also"),
-    ("side", "bar"),
-    ("site", "footer"),
-    ("site", "header"),
-    ("sr", "only"),
-    ("top", "stories"),
-    ("up", "next"),
-    ("visually", "hidden"),
-    ("you", "may"),
-    ("you", "might"),
-];
+const BOILERPLATE_PAIRS: &str = "\
+    about-author also-like author-bio author-box author-card author-info bottom-links edit-section follow-us \
+    global-header jump-link latest-news latest-posts load-more main-header more-from more-in more-news more-on \
+    more-stories most-popular most-read most-viewed next-article next-post other-stories page-header \
+    post-navigation posts-navigation prev-next print-only read-also read-more read-next recent-posts right-rail \
+    screen-reader see-also side-bar site-footer site-header sr-only top-stories up-next visually-hidden you-may \
+    you-might";
 
 /// Words for the small print of an article.
-const DETAIL: &[&str] = &[
-    "author",
-    "authors",
-    "byline",
-    "bylines",
-    "button",
-    "buttons",
-    "category",
-    "categories",
-    "contributors",
-    "copyright",
-    "date",
-    "dateline",
-    "datetime",
-    "follow",
-    "hidden",
-    "kicker",
-    "label",
-    "meta",
-    "metadata",
-    "more",
-    "postmeta",
-    "print",
-    "published",
-    "pubdate",
-    "rating",
-    "ratings",
-    "tag",
-    "tags",
-    "time",
-    "timestamp",
-    "updated",
-    "vote",
-    "votes",
-    "widget",
-    "widgets",
-];
+const DETAIL: &str = "\
+    author authors byline bylines button buttons category categories contributors copyright date dateline datetime \
+    follow hidden kicker label meta metadata more postmeta print published pubdate rating ratings tag tags time \
+    timestamp updated vote votes widget widgets";
 
 /// Words for what readers wrote.
-const COMMENTS: &[&str] = &[
-    "comment",
-    "commentlist",
-    "comments",
-    "commentary",
-    "disqus",
-    "discussion",
-    "replies",
-    "respond",
-    "livefyre",
-    "trackbacks",
-];
+const COMMENTS: &str = "comment commentlist comments commentary disqus discussion replies respond livefyre trackbacks";
 
 /// Words for notes of a text.
-const NOTE: &[&str] = &[
-    "admonition",
-    "attention",
-    "callout",
-    "caution",
-    "danger",
-    "definition",
-    "example",
-    "footnote",
-    "footnotes",
-    "hint",
-    "important",
-    "note",
-    "notes",
-    "sidenote",
-    "tip",
-    "topic",
-    "warning",
-];
+const NOTE: &str = "\
+    admonition attention callout caution danger definition example footnote footnotes hint important note notes \
+    sidenote tip topic warning";
 
 /// Words for captions.
-const CAPTION: &[&str] = &["caption", "captions", "credit", "credits", "imagecaption", "photocredit"];
+const CAPTION: &str = "caption captions credit credits imagecaption photocredit";
 
 /// Pairs of words that name the body of a page: one of each.
-const BODY_FIRST: &[&str] =
-    &["article", "articles", "blog", "content", "entry", "main", "news", "page", "post", "story", "single", "text"];
-const BODY_SECOND: &[&str] = &["body", "content", "contents", "text", "copy", "bodytext", "main"];
+const BODY_FIRST: &str = "article articles blog content entry main news page post story single text";
+const BODY_SECOND: &str = "body content contents text copy bodytext main";
 /// Words that name it alone.
-const BODY: &[&str] = &[
-    "articlebody",
-    "articlecontent",
-    "articletext",
-    "bodytext",
-    "entrycontent",
-    "maintext",
-    "mainbody",
-    "newsbody",
-    "newstext",
-    "postbody",
-    "postcontent",
-    "storybody",
-    "storytext",
-    "storycontent",
-];
+const BODY: &str = "\
+    articlebody articlecontent articletext bodytext entrycontent maintext mainbody newsbody newstext postbody \
+    postcontent storybody storytext storycontent";
 
 /// Returns the letters and digits of a title or name, in lower case, to compare it with others.
 pub(super) fn squeezed(text: &str) -> String {

@@ -41,16 +41,7 @@ impl<'a> Builder<'a, '_> {
             Name::Area | Name::Br | Name::Embed | Name::Img | Name::Image | Name::KeyGen | Name::Wbr => {
                 self.start_void(tag)
             }
-            Name::Base
-            | Name::BaseFont
-            | Name::BgSound
-            | Name::Link
-            | Name::Meta
-            | Name::NoFrames
-            | Name::Script
-            | Name::Style
-            | Name::Template
-            | Name::Title => return self.start_in_head(tag),
+            name if name.is_of_head() => return self.start_in_head(tag),
             _ => return self.start_in_body_rarely(tag),
         }
         Step::Done
@@ -150,16 +141,8 @@ impl<'a> Builder<'a, '_> {
             // The frames of a frameset that takes the place of the body.
             Name::Frame if self.in_source_order => self.insert_empty(tag, Space::Html),
             Name::Frame => {}
-            Name::Caption
-            | Name::Col
-            | Name::ColGroup
-            | Name::Head
-            | Name::TBody
-            | Name::Td
-            | Name::TFoot
-            | Name::Th
-            | Name::THead
-            | Name::Tr => {}
+            Name::Head => {}
+            name if name.is_part_of_table() => {}
             _ => self.start_other(tag),
         }
         Step::Done

@@ -121,16 +121,7 @@ impl<'a> Builder<'a, '_> {
                 self.mode = Mode::InFrameset;
             }
             // They belong to the closed head; only the order of white space depends on it.
-            Name::Base
-            | Name::BaseFont
-            | Name::BgSound
-            | Name::Link
-            | Name::Meta
-            | Name::NoFrames
-            | Name::Script
-            | Name::Style
-            | Name::Template
-            | Name::Title => return self.start_in_head(tag),
+            name if name.is_of_head() => return self.start_in_head(tag),
             Name::Head => {}
             _ => {
                 self.insert_implied(Name::Body);
@@ -192,16 +183,7 @@ impl<'a> Builder<'a, '_> {
 
     pub(super) fn start_in_template(&mut self, tag: &Tag<'a>) -> Step {
         let mode = match tag.name {
-            Name::Base
-            | Name::BaseFont
-            | Name::BgSound
-            | Name::Link
-            | Name::Meta
-            | Name::NoFrames
-            | Name::Script
-            | Name::Style
-            | Name::Template
-            | Name::Title => return self.start_in_head(tag),
+            name if name.is_of_head() => return self.start_in_head(tag),
             Name::Caption | Name::ColGroup | Name::TBody | Name::TFoot | Name::THead => Mode::InTable,
             Name::Col => Mode::InColumnGroup,
             Name::Tr => Mode::InTableBody,

@@ -102,17 +102,8 @@ impl<'a> Builder<'a, '_> {
                     self.mode = self.mode_by_stack();
                 }
             }
-            Name::Body
-            | Name::Caption
-            | Name::Col
-            | Name::ColGroup
-            | Name::Html
-            | Name::TBody
-            | Name::Td
-            | Name::TFoot
-            | Name::Th
-            | Name::THead
-            | Name::Tr => {}
+            Name::Body | Name::Html => {}
+            name if name.is_part_of_table() => {}
             Name::Template => return self.end_in_head(tag),
             _ => {
                 self.foster = true;
@@ -137,7 +128,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub(super) fn start_in_caption(&mut self, tag: &Tag<'a>) -> Step {
-        if !is_part(tag.name) {
+        if !tag.name.is_part_of_table() {
             return self.start_in_body(tag);
         }
         if self.close_caption() { Step::Again(Mode::InTable) } else { Step::Done }
@@ -150,7 +141,7 @@ impl<'a> Builder<'a, '_> {
             }
             Name::Table if self.close_caption() => return Step::Again(Mode::InTable),
             Name::Table | Name::Body | Name::Html => {}
-            name if is_part(name) => {}
+            name if name.is_part_of_table() => {}
             _ => return self.end_in_body(tag),
         }
         Step::Done
@@ -203,7 +194,7 @@ impl<'a> Builder<'a, '_> {
                 self.insert_implied(Name::Tr);
                 Step::Again(Mode::InRow)
             }
-            name if is_part(name) => self.leave_table_body(),
+            name if name.is_part_of_table() => self.leave_table_body(),
             _ => self.start_in_table(tag),
         }
     }
@@ -220,7 +211,7 @@ impl<'a> Builder<'a, '_> {
             }
             Name::Table => self.leave_table_body(),
             Name::Body | Name::Html => Step::Done,
-            name if is_part(name) => Step::Done,
+            name if name.is_part_of_table() => Step::Done,
             _ => self.end_in_table(tag),
         }
     }
@@ -244,7 +235,7 @@ impl<'a> Builder<'a, '_> {
                 self.push_marker();
                 Step::Done
             }
-            name if is_part(name) => self.leave_row(),
+            name if name.is_part_of_table() => self.leave_row(),
             _ => self.start_in_table(tag),
         }
     }
@@ -266,7 +257,7 @@ impl<'a> Builder<'a, '_> {
                 }
             }
             Name::Body | Name::Html => Step::Done,
-            name if is_part(name) => Step::Done,
+            name if name.is_part_of_table() => Step::Done,
             _ => self.end_in_table(tag),
         }
     }
@@ -281,7 +272,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub(super) fn start_in_cell(&mut self, tag: &Tag<'a>) -> Step {
-        if !is_part(tag.name) {
+        if !tag.name.is_part_of_table() {
             return self.start_in_body(tag);
         }
         self.leave_cell()
@@ -320,20 +311,4 @@ impl<'a> Builder<'a, '_> {
         self.clear_to_marker();
         Step::Again(Mode::InRow)
     }
-}
-
-/// The parts of a table.
-fn is_part(name: Name) -> bool {
-    matches!(
-        name,
-        Name::Caption
-            | Name::Col
-            | Name::ColGroup
-            | Name::TBody
-            | Name::Td
-            | Name::TFoot
-            | Name::Th
-            | Name::THead
-            | Name::Tr
-    )
 }

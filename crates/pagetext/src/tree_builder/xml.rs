@@ -185,21 +185,6 @@ fn name(vocabulary: Vocabulary, local: &str) -> Name {
 
 /// Returns whether an element of HTML has no content ("void elements").
 fn is_empty(name: Name) -> bool {
-    matches!(
-        name,
-        Name::Area
-            | Name::Base
-            | Name::Br
-            | Name::Col
-            | Name::Embed
-            | Name::Hr
-            | Name::Img
-            | Name::Input
-            | Name::Link
-            | Name::Meta
-            | Name::Param
-            | Name::Source
-            | Name::Track
-            | Name::Wbr
-    )
+    use Name::{Area, Base, Br, Col, Embed, Hr, Img, Input, Link, Meta, Param, Source, Track, Wbr};
+    matches!(name, Area | Base | Br | Col | Embed | Hr | Img | Input | Link | Meta | Param | Source | Track | Wbr)
 }
