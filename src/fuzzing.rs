@@ -55,21 +55,9 @@ pub const TARGETS: [Target; 17] = [
 const NOW: i64 = 1_767_225_600_000;
 
 fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
-    Some(Fetched {
-        url: Normalizer::default().absolute("http://www.h.test/a/b.html").ok()?,
-        spelling: None,
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".to_owned(),
-        headers: vec![("content-type".to_owned(), content_type.to_vec())],
-        request_headers: Vec::new(),
-        body: body.to_vec(),
-        truncated: false,
-        broken_off: None,
-        address: None,
-        started_at: Some(NOW),
-        elapsed: Duration::ZERO,
-    })
+    let url = Normalizer::default().absolute("http://www.h.test/a/b.html").ok()?;
+    let headers = vec![("content-type".to_owned(), content_type.to_vec())];
+    Some(Fetched { headers, started_at: Some(NOW), ..Fetched::of_file(url, "", body.to_vec()) })
 }
 
 static FAST: LazyLock<PageReader> = LazyLock::new(|| renderer(Parser::Fast, WordCache::Page));

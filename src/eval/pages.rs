@@ -113,21 +113,7 @@ impl Pages {
 /// If the file cannot be read.
 pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
     let body = fs::read(folder.join(&address.file))?;
-    Ok(Fetched {
-        url: address.url.clone(),
-        spelling: None,
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".to_owned(),
-        headers: vec![("content-type".to_owned(), address.media_type().as_bytes().to_vec())],
-        request_headers: Vec::new(),
-        body,
-        truncated: false,
-        broken_off: None,
-        address: None,
-        started_at: None,
-        elapsed: Duration::ZERO,
-    })
+    Ok(Fetched::of_file(address.url.clone(), address.media_type(), body))
 }
 
 /// Returns the number of a host, which detectors use as a group. The same in a crawl.

@@ -51,6 +51,25 @@ pub fn digest_of_part(body: Digest, page: PageId) -> Digest {
 }
 
 impl Fetched {
+    /// Returns a page that no request has brought, such as one from a file, as if a server had sent it.
+    pub fn of_file(url: CanonicalUrl, content_type: &str, body: Vec<u8>) -> Self {
+        Self {
+            url,
+            spelling: None,
+            status: 200,
+            version: "HTTP/1.1",
+            reason: "OK".to_owned(),
+            headers: vec![("Content-Type".to_owned(), content_type.as_bytes().to_vec())],
+            request_headers: Vec::new(),
+            body,
+            truncated: false,
+            broken_off: None,
+            address: None,
+            started_at: None,
+            elapsed: Duration::ZERO,
+        }
+    }
+
     /// Whether the status sends the client to `Location` (RFC 9110, section 15.4): also a choice of several (300), if the
     /// server prefers one.
     pub fn is_redirect(&self) -> bool {

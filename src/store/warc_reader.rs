@@ -1,7 +1,6 @@
 //! Reads WARC files with one gzip member per record.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::time::Duration;
 
 use flate2::bufread::GzDecoder;
 use url::Url;
@@ -91,19 +90,13 @@ impl WarcRecord {
         let head = self.http_head().filter(|_| is_it)?;
         let date = self.field("WARC-Date").and_then(|date| date.parse::<jiff::Timestamp>().ok());
         Some(Fetched {
-            url: url.clone(),
             spelling,
             status: head.status,
-            version: "HTTP/1.1",
             reason: String::new(),
             headers: head.headers,
-            request_headers: Vec::new(),
-            body: self.http_body()?.to_owned(),
             truncated: self.field("WARC-Truncated").is_some(),
-            broken_off: None,
-            address: None,
             started_at: date.map(jiff::Timestamp::as_millisecond),
-            elapsed: Duration::ZERO,
+            ..Fetched::of_file(url.clone(), "", self.http_body()?.to_owned())
         })
     }
 

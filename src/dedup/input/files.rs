@@ -312,22 +312,8 @@ pub(super) fn page(file: SourceFile, media_type: &str, stream: Stream<'_>, optio
     }
     let truncated = body.len() > options.max_text;
     body.truncate(options.max_text);
-    let fetched = Fetched {
-        url,
-        spelling: None,
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".to_owned(),
-        // Without a charset: the page declares one, or it is guessed.
-        headers: vec![("Content-Type".to_owned(), media_type.as_bytes().to_vec())],
-        request_headers: Vec::new(),
-        body,
-        truncated,
-        broken_off: None,
-        address: None,
-        started_at: file.modified,
-        elapsed: std::time::Duration::ZERO,
-    };
+    // Without a charset: the page declares one, or it is guessed.
+    let fetched = Fetched { truncated, started_at: file.modified, ..Fetched::of_file(url, media_type, body) };
     let is_own = media_type == "text/plain";
     InputItem::Answer(Box::new(InputDocument { is_own, ..fetched.into() }))
 }

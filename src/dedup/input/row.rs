@@ -138,19 +138,9 @@ impl InputRow<'_> {
         let most = options.max_text;
         Ok(InputDocument {
             fetched: Fetched {
-                url,
-                spelling: None,
-                status: 200,
-                version: "HTTP/1.1",
-                reason: "OK".to_owned(),
-                headers: vec![("Content-Type".to_owned(), content_type.as_bytes().to_vec())],
-                request_headers: Vec::new(),
                 truncated: body.len() > most,
-                body: body[..body.len().min(most)].to_vec(),
-                broken_off: None,
-                address: None,
                 started_at: self.fetched_at,
-                elapsed: std::time::Duration::ZERO,
+                ..Fetched::of_file(url, content_type, body[..body.len().min(most)].to_vec())
             },
             row: Some(RowSource {
                 file: place.file.clone(),

@@ -1,6 +1,6 @@
 //! WARC and WET files (ISO 28500), compressed by record, as a whole, or not at all.
 
-use crate::model::{CanonicalUrl, Fetched, Header};
+use crate::model::{CanonicalUrl, Fetched};
 
 use super::digest::BlockDigest;
 use super::records::{Layout, PageResult, RecordHead};
@@ -90,19 +90,13 @@ pub(super) fn fetched(head: &RecordHead, answer: http::Answer, options: &Options
         options.normalizer.absolute(&head.url).map_err(|error| format!("'{}': {error}", head.url))?;
     let http::Answer { status, version, reason, headers, body, truncated } = answer;
     Ok(Fetched {
-        url,
-        spelling: None,
         status,
         version,
         reason,
         headers,
-        request_headers: Vec::<Header>::new(),
-        body,
         truncated: truncated || head.is_truncated,
-        broken_off: None,
-        address: None,
         started_at: date::millis(&head.date),
-        elapsed: std::time::Duration::ZERO,
+        ..Fetched::of_file(url, "", body)
     })
 }
 

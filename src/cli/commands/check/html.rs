@@ -1,7 +1,5 @@
 //! Text, links and metadata of a page.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::query::{Query, QueryError};
@@ -58,19 +56,6 @@ fn page(query: &Query) -> Result<Fetched, QueryError> {
         }
         None => {}
     }
-    Ok(Fetched {
-        url: canonical(url)?,
-        spelling: None,
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".to_owned(),
-        headers,
-        request_headers: Vec::new(),
-        body,
-        truncated: false,
-        broken_off: None,
-        address: None,
-        started_at: Some(jiff::Timestamp::now().as_millisecond()),
-        elapsed: Duration::ZERO,
-    })
+    let started_at = Some(jiff::Timestamp::now().as_millisecond());
+    Ok(Fetched { headers, started_at, ..Fetched::of_file(canonical(url)?, "", body) })
 }
