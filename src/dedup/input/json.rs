@@ -124,6 +124,11 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn object(&mut self, node: &Node, cells: &mut Cells<'a>) -> Result<(), Fault> {
+        self.members(|reader| reader.member(node, cells))
+    }
+
+    /// Steps through an object. `read` reads each member.
+    fn members(&mut self, mut read: impl FnMut(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
         self.space();
         self.expect(b'{', "it does not begin with '{'")?;
         loop {
@@ -135,17 +140,23 @@ impl<'a> Reader<'a> {
                 }
                 // Also where it should not be.
                 b',' => self.at += 1,
-                b'"' => self.member(node, cells)?,
+                b'"' => read(self)?,
                 _ => return Err(("a name in quotes is missing", false)),
             }
         }
     }
 
-    fn member(&mut self, node: &Node, cells: &mut Cells<'a>) -> Result<(), Fault> {
+    /// Reads the name of a member, up to its value.
+    fn name(&mut self) -> Result<RawString<'a>, Fault> {
         let name = self.string()?;
         self.space();
         self.expect(b':', "':' is missing")?;
         self.space();
+        Ok(name)
+    }
+
+    fn member(&mut self, node: &Node, cells: &mut Cells<'a>) -> Result<(), Fault> {
+        let name = self.name()?;
         let child = node.children.iter().find(|(child, _)| child.as_bytes() == name.bytes().as_ref());
         let Some((_, child)) = child else {
             return self.skip().inspect_err(|_| self.field = Some(name.text().into_owned()));
@@ -288,53 +299,27 @@ fn set_each<'a>(cells: &mut Cells<'a>, node: &Node, array: &'a [u8], steps: &[St
 
 /// Returns the names of the fields of the object at the start of a text, as far as they can be read.
 pub(super) fn names(text: &[u8]) -> Vec<String> {
-    let mut reader = Reader { text, at: 0, field: None };
     let mut names = Vec::new();
-    let mut read = || -> Result<(), Fault> {
-        reader.space();
-        reader.expect(b'{', "")?;
-        loop {
-            reader.space();
-            match reader.peek()? {
-                b',' => reader.at += 1,
-                b'"' => {
-                    names.push(reader.string()?.text().into_owned());
-                    reader.space();
-                    reader.expect(b':', "")?;
-                    reader.space();
-                    reader.skip()?;
-                }
-                _ => return Ok(()),
-            }
-        }
-    };
-    let _ = read();
+    let _ = Reader { text, at: 0, field: None }.members(|reader| {
+        names.push(reader.name()?.text().into_owned());
+        reader.skip()
+    });
     names
 }
 
 /// Returns where the first array of objects begins among the fields of an object.
 pub(super) fn array_of_objects(text: &[u8]) -> Option<usize> {
-    let mut reader = Reader { text, at: 0, field: None };
-    reader.space();
-    reader.expect(b'{', "").ok()?;
-    loop {
-        reader.space();
-        match reader.peek().ok()? {
-            b',' => reader.at += 1,
-            b'"' => {
-                reader.string().ok()?;
-                reader.space();
-                reader.expect(b':', "").ok()?;
-                reader.space();
-                let inside = text.get(reader.at..)?.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
-                if inside.is_some_and(|inside| inside.starts_with(b"{")) {
-                    return Some(reader.at);
-                }
-                reader.skip().ok()?;
-            }
-            _ => return None,
+    let mut found = None;
+    let _ = Reader { text, at: 0, field: None }.members(|reader| {
+        reader.name()?;
+        let inside = text[reader.at..].strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+        if inside.is_some_and(|inside| inside.starts_with(b"{")) {
+            found = Some(reader.at);
+            return Err(("it is found", false));
         }
-    }
+        reader.skip()
+    });
+    found
 }
 
 /// The bytes between two quotes.
