@@ -51,6 +51,7 @@ pub struct PredictedTarget {
 ///  - Cost of an outcome: each rule of its origin (at most 256) and each host rewrite (at most 256); for a unique page
 ///    as much again for each rule that predicts it.
 ///  - Memory: about 16 bytes a page or redirect, 9 to 18 a link to a counterpart, some hundreds a rule.
+#[derive(Default)]
 pub struct RuleLearner {
     seed: u64,
     table: RuleTable,
@@ -70,18 +71,7 @@ pub struct RuleLearner {
 impl RuleLearner {
     /// An empty learner. `seed` is the seed of all sampling.
     pub fn new(seed: u64) -> Self {
-        Self {
-            seed,
-            table: RuleTable::default(),
-            cross_host: CrossHostRules::default(),
-            originals: HashMap::new(),
-            by_key: HashMap::new(),
-            alternate_links: AlternateLinks::default(),
-            proven: 0,
-            withdrawn: Vec::new(),
-            disputed: HashSet::new(),
-            has_lost_trust: false,
-        }
+        Self { seed, ..Self::default() }
     }
 
     /// Imports a rule with its state and results. Call it before all outcomes.

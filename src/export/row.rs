@@ -135,7 +135,6 @@ impl ExportRow {
             }),
             url: line.url,
             id: line.id,
-            record_id: None,
             file: line.file,
             line: line.line,
             final_url: line.final_url,
@@ -145,15 +144,8 @@ impl ExportRow {
             charset: line.charset,
             charset_declared: line.charset_declared,
             lang: line.lang,
-            lang_detected: None,
-            lang_confidence: None,
             title: line.title,
-            license: None,
             robots: line.robots,
-            text: None,
-            full_text: None,
-            markdown: None,
-            html: None,
             outcome: line.outcome,
             duplicate_of: line.duplicate_of,
             score: line.score,
@@ -167,6 +159,7 @@ impl ExportRow {
             warc_file: line.warc_file,
             warc_offset: line.warc_offset,
             columns: line.columns,
+            ..Self::default()
         }
     }
 }

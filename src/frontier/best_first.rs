@@ -127,6 +127,7 @@ struct ActiveLease {
 }
 
 /// The scores of the queued URLs.
+#[derive(Default)]
 pub(super) struct BestFirst {
     options: FocusOptions,
     seed: u64,
@@ -144,18 +145,7 @@ pub(super) struct BestFirst {
 impl BestFirst {
     /// Scores without any page.
     pub(super) fn new(options: FocusOptions, seed: u64) -> Self {
-        Self {
-            options,
-            seed,
-            leases: 0,
-            waiting: HashMap::new(),
-            on_lease: HashMap::new(),
-            sources: HashMap::new(),
-            regions: Vec::new(),
-            region_numbers: HashMap::new(),
-            all: RelevanceMean::default(),
-            pages_since_reorder: 0,
-        }
+        Self { options, seed, ..Self::default() }
     }
 
     /// Returns the bytes in use.

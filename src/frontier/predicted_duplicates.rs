@@ -43,6 +43,7 @@ struct LeftOutUrl {
 }
 
 /// The rules, and the URLs that they keep out of the queues.
+#[derive(Default)]
 pub(super) struct PredictedDuplicates {
     learner: RuleLearner,
     /// Whether to leave predicted duplicates out, or only to measure the rules.
@@ -70,14 +71,8 @@ impl PredictedDuplicates {
         Self {
             learner,
             leaves_out: options.skip_predicted,
-            left_out: HashMap::new(),
-            waiting: HashMap::new(),
-            waited_in_vain: HashSet::new(),
-            disputed: HashSet::new(),
-            samples: Samples::default(),
-            linking_page: None,
             discoveries: options.follows_duplicates.then(Discoveries::default),
-            counterparts: Vec::new(),
+            ..Self::default()
         }
     }
 
