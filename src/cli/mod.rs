@@ -44,9 +44,9 @@ mod next_step;
 mod output_dir;
 mod own_program;
 pub mod progress;
-#[cfg(test)]
-mod reference;
 mod reference_crawls;
+#[cfg(test)]
+mod reference_tests;
 mod report_file;
 mod rule_file;
 mod run_crawl;

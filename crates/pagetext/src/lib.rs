@@ -564,8 +564,8 @@ fn plain(text: &str) -> Document {
 }
 
 #[cfg(test)]
-mod agreement;
+mod agreement_tests;
 #[cfg(test)]
-mod same_reading;
+mod same_reading_tests;
 #[cfg(test)]
 pub(crate) mod tests;
