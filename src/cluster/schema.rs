@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 7;
+pub const FORMAT: i32 = 8;
 
 /// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
 pub const MOVED: &str = "moved";

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::CommitMark;
 
 /// Version of the keys and values on disk. A folder of another version is refused.
-pub const FORMAT: u32 = 14;
+pub const FORMAT: u32 = 15;
 
 const MEBIBYTE: u64 = 1024 * 1024;
 

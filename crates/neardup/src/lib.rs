@@ -53,4 +53,4 @@ pub mod text;
 pub use deduplicator::{
     Builder, Counted, Counter, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict, WordDifference,
 };
-pub use model::Score;
+pub use model::{MostLost, Score};

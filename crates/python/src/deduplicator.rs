@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use neardup::{Counted, Counter};
+use neardup::{Counted, Counter, MostLost};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
@@ -35,6 +35,9 @@ use crate::verdict::{Explanation, Match, TermShare, Verdict};
 ///     threshold: The similarity of weights that a near-duplicate needs, from 0 to 1, rounded to millionths. ``None``
 ///         for 0.3, since own words decide, and for 0.8 without them.
 ///     own_words: Whether texts are also compared by what each says for itself.
+///     lose_at_most: The most words of a document that may stand in no run of four words that the kept one has: a number,
+///         or a share of its words such as ``"1%"``. One that would lose more is unique; with 0, only what a kept document
+///         contains is dropped. ``None`` for what own words allow. Weighted terms are exact duplicates or unique then.
 ///     min_terms: Distinct terms that a document needs to be compared by similarity. Shorter ones are exact
 ///         duplicates or unique: short texts resemble each other by chance.
 ///     language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
@@ -42,7 +45,7 @@ use crate::verdict::{Explanation, Match, TermShare, Verdict};
 ///     threads: Threads that work at once in one call; ``None`` for one on each core. Verdicts do not depend on it.
 ///
 /// Raises:
-///     ValueError: For a threshold outside of 0 to 1, a language without rules, or no threads.
+///     ValueError: For a threshold outside of 0 to 1, a bound that is none, a language without rules, or no threads.
 #[pyclass(frozen, module = "ndcrawl")]
 pub(crate) struct Deduplicator {
     documents: RwLock<neardup::Deduplicator<Key>>,
@@ -50,21 +53,42 @@ pub(crate) struct Deduplicator {
     threads: usize,
 }
 
+/// A number of words, or a share of them as text.
+#[derive(FromPyObject)]
+enum LossBound {
+    Words(u32),
+    Text(String),
+}
+
+impl LossBound {
+    fn read(self) -> PyResult<MostLost> {
+        match self {
+            LossBound::Words(most) => Ok(MostLost::Words(most)),
+            LossBound::Text(text) => {
+                text.parse().map_err(|error| PyValueError::new_err(format!("lose_at_most '{text}': {error}")))
+            }
+        }
+    }
+}
+
 #[pymethods]
 impl Deduplicator {
     #[new]
     #[pyo3(
-        signature = (threshold=None, *, own_words=true, min_terms=20, language=Some("en"), threads=None),
-        text_signature = "(threshold=None, *, own_words=True, min_terms=20, language='en', threads=None)"
+        signature = (threshold=None, *, own_words=true, lose_at_most=None, min_terms=20, language=Some("en"), threads=None),
+        text_signature = "(threshold=None, *, own_words=True, lose_at_most=None, min_terms=20, language='en', threads=None)"
     )]
     fn new(
         threshold: Option<f64>,
         own_words: bool,
+        lose_at_most: Option<LossBound>,
         min_terms: usize,
         language: Option<&str>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let builder = neardup::Deduplicator::builder().own_words(own_words).min_terms(min_terms).language(language);
+        let most = lose_at_most.map(LossBound::read).transpose()?;
+        let builder = most.into_iter().fold(builder, neardup::Builder::lose_at_most);
         let builder = threshold.into_iter().fold(builder, neardup::Builder::threshold);
         Self::with(builder.build().map_err(exception)?, threads)
     }

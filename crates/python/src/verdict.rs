@@ -6,13 +6,16 @@ use pyo3::prelude::*;
 
 use crate::key::Key;
 
-const NO_VERDICT: &str = "no verdict: give 'unique'; or 'near-duplicate', a key, a score from 0 to 1, and both numbers \
+const NO_VERDICT: &str = "no verdict: give 'unique'; or 'near-duplicate', a key, a score from 0 to 1, and all numbers \
     of words or none; or 'exact-duplicate' and a key";
 
 /// The decision about one document.
 #[pyclass(frozen, eq, module = "ndcrawl")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Verdict(pub neardup::Verdict<Key>);
+
+/// What makes a verdict again, for pickle.
+type NewVerdict<'a> = (&'static str, Option<&'a Key>, Option<f64>, Option<u32>, Option<u32>, Option<u32>, Option<u32>);
 
 /// A kept document that is similar to a query.
 #[pyclass(frozen, eq, get_all, module = "ndcrawl")]
@@ -53,17 +56,22 @@ pub(crate) struct TermShare {
 #[pymethods]
 impl Verdict {
     #[new]
-    #[pyo3(signature = (kind, of=None, score=None, adds_words=None, lacks_words=None))]
+    #[pyo3(signature = (kind, of=None, score=None, adds_words=None, lacks_words=None, words=None, loses_words=None))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         kind: &str,
         of: Option<Key>,
         score: Option<f64>,
         adds_words: Option<u32>,
         lacks_words: Option<u32>,
+        words: Option<u32>,
+        loses_words: Option<u32>,
     ) -> PyResult<Self> {
-        let difference = match (adds_words, lacks_words) {
-            (Some(adds_words), Some(lacks_words)) => Some(WordDifference { adds_words, lacks_words }),
-            (None, None) => None,
+        let difference = match (adds_words, lacks_words, words, loses_words) {
+            (Some(adds_words), Some(lacks_words), Some(words), Some(loses_words)) => {
+                Some(WordDifference { adds_words, lacks_words, words, loses_words })
+            }
+            (None, None, None, None) => None,
             _ => return Err(PyValueError::new_err(NO_VERDICT)),
         };
         let millionths = score.map(|score| (score * 1e6).round()).filter(|score| (0.0..=1e6).contains(score));
@@ -115,6 +123,19 @@ impl Verdict {
         self.difference().map(|difference| difference.lacks_words)
     }
 
+    /// All words of the document, its own or common; ``None`` unless own words were compared.
+    #[getter]
+    fn words(&self) -> Option<u32> {
+        self.difference().map(|difference| difference.words)
+    }
+
+    /// Those of `words` that stand in no run of four words that the kept document has: what is lost if this one is
+    /// dropped.
+    #[getter]
+    fn loses_words(&self) -> Option<u32> {
+        self.difference().map(|difference| difference.loses_words)
+    }
+
     /// Whether the document is kept.
     #[getter]
     fn is_unique(&self) -> bool {
@@ -124,14 +145,16 @@ impl Verdict {
     fn __repr__(&self) -> String {
         let of = self.of().map_or(String::new(), |of| format!(", of={of:?}"));
         let score = self.score().map_or(String::new(), |score| format!(", score={score:?}"));
-        let words = self.difference().map_or(String::new(), |difference| {
-            format!(", adds_words={}, lacks_words={}", difference.adds_words, difference.lacks_words)
+        let words = self.difference().map_or(String::new(), |it| {
+            let WordDifference { adds_words, lacks_words, words, loses_words } = it;
+            format!(", adds_words={adds_words}, lacks_words={lacks_words}, words={words}, loses_words={loses_words}")
         });
         format!("Verdict('{}'{of}{score}{words})", self.kind())
     }
 
-    fn __getnewargs__(&self) -> (&'static str, Option<&Key>, Option<f64>, Option<u32>, Option<u32>) {
-        (self.kind(), self.of(), self.score(), self.adds_words(), self.lacks_words())
+    fn __getnewargs__(&self) -> NewVerdict<'_> {
+        let (words, loses) = (self.words(), self.loses_words());
+        (self.kind(), self.of(), self.score(), self.adds_words(), self.lacks_words(), words, loses)
     }
 }
 

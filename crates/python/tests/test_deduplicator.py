@@ -76,8 +76,23 @@ def test_forms_that_are_filled_in_otherwise_are_other_documents() -> None:
     edited = documents.insert(forms[39] + " a few more words")
     assert (edited.kind, edited.of, edited.lacks_words) == ("near-duplicate", 39, 0)
     assert edited.adds_words is not None and 1 <= edited.adds_words <= 4
-    assert repr(edited).endswith(f"adds_words={edited.adds_words}, lacks_words=0)")
+    assert repr(edited).endswith(f"adds_words={edited.adds_words}, lacks_words=0, words=364, loses_words={edited.loses_words})")
     assert documents.verdict(0).adds_words is None
+
+
+def test_a_document_that_would_lose_more_words_is_kept() -> None:
+    words = [f"word{number}" for number in range(200)]
+    texts = [" ".join(words), " ".join(words[:190]), " ".join([*words[:190], "another"])]
+
+    def kept(most: int | str | None) -> int:
+        return sum(verdict.is_unique for verdict in ndcrawl.Deduplicator(lose_at_most=most).insert_many(texts))
+
+    assert [kept(most) for most in [0, 1, "0.5%", "1%", None]] == [2, 1, 2, 1, 1]
+    for wrong in [-1, "1.5", "200%", ""]:
+        with pytest.raises((ValueError, OverflowError, TypeError)):
+            ndcrawl.Deduplicator(lose_at_most=wrong)
+    with pytest.raises(ValueError, match="own_words"):
+        ndcrawl.Deduplicator(own_words=False, lose_at_most=0)
 
 
 def test_weighted_terms_are_a_dict_or_pairs() -> None:
@@ -113,7 +128,7 @@ def test_values_survive_pickling() -> None:
     for value in [
         ndcrawl.Verdict("unique"),
         ndcrawl.Verdict("near-duplicate", 3, 0.912345),
-        ndcrawl.Verdict("near-duplicate", 3, 0.912345, adds_words=3, lacks_words=0),
+        ndcrawl.Verdict("near-duplicate", 3, 0.912345, adds_words=3, lacks_words=0, words=40, loses_words=4),
         ndcrawl.Verdict("exact-duplicate", "a"),
         ndcrawl.Match("a", 0.5),
     ]:

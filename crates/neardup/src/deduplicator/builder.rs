@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::document::{Counter, WEIGHTS};
 use super::{Deduplicator, Error};
 use crate::detect::{Mode, Options, SecondCheck};
-use crate::model::{Detector, Threshold};
+use crate::model::{Detector, MostLost, Threshold};
 
 /// Settings of a [`Deduplicator`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,13 +13,14 @@ use crate::model::{Detector, Threshold};
 pub struct Builder {
     threshold: Option<f64>,
     own_words: bool,
+    lose_at_most: Option<MostLost>,
     min_terms: u64,
     language: Option<String>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { threshold: None, own_words: true, min_terms: 20, language: Some("en".to_owned()) }
+        Self { threshold: None, own_words: true, lose_at_most: None, min_terms: 20, language: Some("en".to_owned()) }
     }
 }
 
@@ -38,6 +39,16 @@ impl Builder {
     /// filled in differently are one document, and an article in two frames may be two.
     pub fn own_words(mut self, compared: bool) -> Self {
         self.own_words = compared;
+        self
+    }
+
+    /// Sets how many words of a document may be lost when it is dropped: a number, or a share of its words. Default:
+    /// what own words allow.
+    ///
+    /// A document that would lose more is unique; with `MostLost::Words(0)` only what a kept document contains is dropped.
+    /// Weighted terms have no words to count, so they are exact duplicates or unique then.
+    pub fn lose_at_most(mut self, most: MostLost) -> Self {
+        self.lose_at_most = Some(most);
         self
     }
 
@@ -65,12 +76,15 @@ impl Builder {
     /// Builds an empty deduplicator.
     ///
     /// # Errors
-    /// [`Error::Threshold`] and [`Error::Language`].
+    /// [`Error::Threshold`], [`Error::Language`] and [`Error::NoOwnWords`].
     pub fn build<K: Clone + Eq + Hash>(self) -> Result<Deduplicator<K>, Error> {
         let options = self.options()?;
         let has_rules = |language: &String| crate::text::has_rules(language);
         if let Some(language) = self.language.as_ref().filter(|language| !has_rules(language)) {
             return Err(Error::Language(language.clone()));
+        }
+        if self.lose_at_most.is_some() && !self.own_words {
+            return Err(Error::NoOwnWords);
         }
         Ok(Deduplicator::with_options(self, options))
     }
@@ -80,6 +94,7 @@ impl Builder {
         Ok(Options {
             threshold: threshold(self.threshold_in_force())?,
             second: if self.own_words { SecondCheck::OwnWords } else { SecondCheck::None },
+            lose_at_most: self.lose_at_most,
             min_terms: usize::try_from(self.min_terms).unwrap_or(usize::MAX),
             mode: Mode::Best,
             weights: WEIGHTS,

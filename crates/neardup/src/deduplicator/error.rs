@@ -20,6 +20,11 @@ pub enum Error {
     /// The language has no stemmer and no stop words.
     #[error("no rules for language '{0}': give a primary subtag such as 'en', or none")]
     Language(String),
+    /// A bound on lost words, without the comparison that counts them.
+    #[error(
+        "words that are lost are counted where own words are compared: leave own_words as it is, or lose_at_most out"
+    )]
+    NoOwnWords,
     /// A document with this key was inserted before.
     #[error("key {0} was inserted before: keys name one document each")]
     KeyExists(String),

@@ -57,6 +57,10 @@ pub struct WordDifference {
     pub adds_words: u32,
     /// Own words of the kept document that this one lacks.
     pub lacks_words: u32,
+    /// All words of the document, own or common.
+    pub words: u32,
+    /// Those of them that stand in no run of words that the kept one has: what is lost if the document is dropped.
+    pub loses_words: u32,
 }
 
 impl<K> Verdict<K> {
@@ -80,7 +84,7 @@ impl<K: fmt::Display> fmt::Display for Verdict<K> {
         match self {
             Verdict::Unique => f.write_str("unique"),
             Verdict::NearDuplicate { of, score, difference: None } => write!(f, "repeats {of} ({score:.3})"),
-            Verdict::NearDuplicate { of, score, difference: Some(WordDifference { adds_words, lacks_words }) } => {
+            Verdict::NearDuplicate { of, score, difference: Some(WordDifference { adds_words, lacks_words, .. }) } => {
                 let words = if *adds_words == 1 { "word" } else { "words" };
                 write!(f, "repeats {of} ({score:.3}, adds {adds_words} {words}, lacks {lacks_words})")
             }
@@ -303,7 +307,12 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         match verdict {
             model::Verdict::Unique => Verdict::Unique,
             model::Verdict::NearDuplicate { of, score, difference, .. } => {
-                let words = |it: model::Difference| WordDifference { adds_words: it.adds, lacks_words: it.lacks };
+                let words = |model::Difference { adds, lacks, words, loses, .. }| WordDifference {
+                    adds_words: adds,
+                    lacks_words: lacks,
+                    words,
+                    loses_words: loses,
+                };
                 Verdict::NearDuplicate { of: self.key(of), score, difference: difference.map(words) }
             }
             model::Verdict::ExactDuplicate { of, .. } => Verdict::ExactDuplicate { of: self.key(of) },

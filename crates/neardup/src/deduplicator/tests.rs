@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::detect::Mode;
-use crate::model::{Detector, PageInput, WantedOrder};
+use crate::model::{Detector, MostLost, PageInput, WantedOrder};
 use crate::similarity;
 use crate::text::{LanguageRules, TokenizedText, Tokenizer, TokenizerOptions};
 
@@ -167,11 +167,48 @@ fn a_near_duplicate_tells_the_words_by_which_it_differs() {
     documents.insert("a", &own(1, 0..200)).unwrap();
     let edited = format!("{}{}", own(1, 0..190), own(2, 0..4));
     let verdict = documents.insert("b", &edited).unwrap();
-    let difference = WordDifference { adds_words: 4, lacks_words: 10 };
+    let difference = WordDifference { adds_words: 4, lacks_words: 10, words: 194, loses_words: 4 };
     assert!(matches!(verdict, Verdict::NearDuplicate { of: "a", difference: Some(told), .. } if told == difference));
     assert!(verdict.to_string().ends_with(", adds 4 words, lacks 10)"), "{verdict}");
     assert_eq!(documents.matches(&edited, 0.3).unwrap()[0].key, "a");
     assert_eq!(documents.insert("c", &own(1, 0..100)).unwrap(), Verdict::Unique, "half is missing");
+}
+
+#[test]
+fn a_document_that_would_lose_more_words_is_kept() {
+    let kept = |most: MostLost| -> Vec<&str> {
+        let mut documents: Deduplicator<&str> = Deduplicator::builder().lose_at_most(most).build().unwrap();
+        let cut = own(1, 0..190);
+        let texts = [
+            ("whole", own(1, 0..200)),
+            ("cut", cut.clone()),
+            ("one word", format!("{cut}{}", own(2, 0..1))),
+            ("four words", format!("{cut}{}", own(2, 0..4))),
+        ];
+        texts
+            .into_iter()
+            .filter(|(key, text)| documents.insert(key, text).unwrap().is_unique())
+            .map(|(key, _)| key)
+            .collect()
+    };
+    let share = |millionths| MostLost::Share(model::Threshold::from_millionths(millionths).unwrap());
+    assert_eq!(kept(MostLost::Words(0)), ["whole", "one word", "four words"]);
+    assert_eq!(kept(MostLost::Words(3)), ["whole", "four words"]);
+    assert_eq!(kept(share(5_000)), ["whole", "one word", "four words"]);
+    assert_eq!(kept(share(10_000)), ["whole", "four words"]);
+    assert_eq!(kept(share(25_000)), ["whole"]);
+}
+
+#[test]
+fn a_bound_on_lost_words_needs_words() {
+    let builder = || Deduplicator::builder().lose_at_most(MostLost::Words(9));
+    assert!(matches!(builder().own_words(false).build::<u8>(), Err(Error::NoOwnWords)));
+    let mut documents: Deduplicator<u8> = builder().build().unwrap();
+    let terms: Vec<(String, f64)> = (0..50).map(|number| (number.to_string(), 1.0)).collect();
+    let terms: Vec<(&str, f64)> = terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect();
+    documents.insert(1, &terms[..]).unwrap();
+    assert_eq!(documents.insert(2, &terms[..49]).unwrap(), Verdict::Unique);
+    assert_eq!(documents.insert(3, &terms[..]).unwrap(), Verdict::ExactDuplicate { of: 1 });
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::detectors::dd::DdOptions;
 use super::detectors::fuzzy::{self, FuzzyOptions};
 use super::{Mode, Settling, Thresholding};
 use crate::index::FilterKind;
-use crate::model::{Detector, FieldWeights, Threshold, WantedOrder};
+use crate::model::{Detector, FieldWeights, MostLost, Threshold, WantedOrder};
 
 /// 0.8: pages of which four fifths of the weight agree are the same page.
 const DEFAULT_THRESHOLD: Threshold = tenths(8);
@@ -75,6 +75,9 @@ pub struct Options {
     /// With as many as an index [divided by hosts](super::join_parts) has, what is known of a text depends on the pages of
     /// its part alone. 0 counts as 1.
     pub text_parts: u16,
+    /// The most words that a near-duplicate may lose by the second check; `None`: what its rules allow. A page without
+    /// running text, of which no words can be counted, is then a near-duplicate of no other.
+    pub lose_at_most: Option<MostLost>,
     /// Whether terms of little weight are dropped before a page is compared; for [`Detector::Mwo`] and `provenance`.
     pub thresholding: Thresholding,
     /// Pages are compared only if their sentence counts differ by less than this; for [`Detector::ExtendedTdw`].
@@ -113,6 +116,7 @@ impl Default for Options {
             second: SecondCheck::None,
             text_memory: Self::DEFAULT_TEXT_MEMORY,
             text_parts: 1,
+            lose_at_most: None,
             thresholding: Thresholding::Off,
             #[cfg(feature = "baselines")]
             sentence_slack: None,
@@ -189,7 +193,8 @@ impl Options {
                 let parts = if self.text_parts > 1 { format!(" in {} parts", self.text_parts) } else { String::new() };
                 let memory = format!(", known text in {} bytes{parts}", self.text_memory);
                 let memory = if self.has_second() { memory } else { String::new() };
-                format!(", second {:?}{memory}, thresholding {}", self.second, self.thresholding)
+                let lost = self.lose_at_most.map_or(String::new(), |most| format!(", losing at most {most}"));
+                format!(", second {:?}{memory}{lost}, thresholding {}", self.second, self.thresholding)
             }
             #[cfg(feature = "baselines")]
             Detector::Provenance => format!(", thresholding {}", self.thresholding),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::test_streams::pages_of_templates;
 use super::*;
-use crate::model::{DecidedBy, Detector, PageInput, RUN, RunningText, Sequence, Threshold, Verdict};
+use crate::model::{DecidedBy, Detector, MostLost, PageInput, RUN, RunningText, Sequence, Threshold, Verdict};
 
 /// The second check, in plain words. `common` are the runs that many documents have.
 fn agrees(a: &RunningText, b: &RunningText, common: &BTreeSet<u64>) -> bool {
@@ -19,6 +19,25 @@ fn agrees(a: &RunningText, b: &RunningText, common: &BTreeSet<u64>) -> bool {
     let is_named_alike =
         a.name == b.name && is_little(other, a.words.len(), 10) && is_little(stored_other, b.words.len(), 16);
     is_same && (own - adds >= 10 || is_named_alike)
+}
+
+/// Returns whether the kept page has all but so many words of the dropped one, or all but such a share.
+fn loses_little(page: &RunningText, kept: &RunningText, most: Option<MostLost>) -> bool {
+    let [_, _, lost] = missing(page, kept, &BTreeSet::new());
+    match most {
+        None => true,
+        Some(MostLost::Words(words)) => lost <= words as usize,
+        Some(MostLost::Share(share)) => {
+            lost as f64 / page.words.len() as f64 <= f64::from(share.millionths()) / 1e6 + 1e-9
+        }
+    }
+}
+
+/// Any bound, also none.
+fn bounds() -> impl Strategy<Value = Option<MostLost>> {
+    let words = (0u32..9).prop_map(MostLost::Words);
+    let shares = (0u32..25).prop_map(|percent| MostLost::Share(Threshold::from_millionths(percent * 10_000).unwrap()));
+    prop::option::of(prop_oneof![words, shares])
 }
 
 /// Returns the own words, those that the other page lacks, and all words that it lacks.
@@ -79,39 +98,49 @@ fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u
     counts.into_iter().filter(|(_, count)| *count >= 5).map(|(run, _)| run).collect()
 }
 
-fn options() -> Options {
+fn options(lose_at_most: Option<MostLost>) -> Options {
     let threshold = Threshold::from_millionths(1).unwrap();
     // Streams of some dozen pages take in often what they learn.
-    Options { min_terms: 1, threshold, settling: Settling::Every(8), ..Options::of(Detector::Mwo) }
+    Options { min_terms: 1, threshold, lose_at_most, settling: Settling::Every(8), ..Options::of(Detector::Mwo) }
 }
 
 proptest! {
     #[test]
-    fn a_page_is_stored_if_it_says_for_itself_what_no_stored_page_says(pages in pages_of_templates()) {
-        let judged = Decider::in_memory(options()).decide(pages.clone()).unwrap();
+    fn a_page_is_stored_if_it_says_for_itself_what_no_stored_page_says(pages in pages_of_templates(), most in bounds()) {
+        let judged = Decider::in_memory(options(most)).decide(pages.clone()).unwrap();
         let verdicts: Vec<Verdict> = judged.iter().map(|page| page.verdict).collect();
         for (number, (page, said)) in pages.iter().zip(&verdicts).enumerate() {
             let common = common(&pages, &verdicts, number / 8 * 8);
             let stored = (0..number).filter(|&earlier| verdicts[earlier].is_unique());
             let matches: Vec<u32> = stored
                 .filter(|&earlier| agrees(&page.order.text, &pages[earlier].order.text, &common))
+                .filter(|&earlier| loses_little(&page.order.text, &pages[earlier].order.text, most))
                 .map(|earlier| earlier as u32)
                 .collect();
             match said {
                 Verdict::Unique => prop_assert_eq!(matches, Vec::<u32>::new(), "page {}", number),
                 verdict => prop_assert!(matches.contains(&verdict.duplicate_of().unwrap().0), "page {}", number),
             }
+            if let Verdict::NearDuplicate { of, difference: Some(told), .. } = said {
+                let [_, _, lost] = missing(&page.order.text, &pages[of.index()].order.text, &BTreeSet::new());
+                prop_assert_eq!((told.words as usize, told.loses as usize), (page.order.text.words.len(), lost));
+                let kept: BTreeSet<u64> = pages[of.index()].order.text.runs().collect();
+                prop_assert_eq!(page.order.text.words_outside(|run| kept.contains(&run)), lost);
+            }
         }
     }
 
     #[test]
-    fn near_duplicates_that_match_no_stored_page_any_more_are_outgrown(pages in pages_of_templates()) {
-        let mut decider = Decider::in_memory(options());
+    fn near_duplicates_that_match_no_stored_page_any_more_are_outgrown(pages in pages_of_templates(), most in bounds()) {
+        let mut decider = Decider::in_memory(options(most));
         let judged = decider.decide(pages.clone()).unwrap();
         let verdicts: Vec<Verdict> = judged.iter().map(|page| page.verdict).collect();
         let common = common(&pages, &verdicts, (pages.len() - 1) / 8 * 8);
         let stored: Vec<usize> = (0..pages.len()).filter(|&page| verdicts[page].is_unique()).collect();
-        let is_alike = |page: usize, of: usize| agrees(&pages[page].order.text, &pages[of].order.text, &common);
+        let is_alike = |page: usize, of: usize| {
+            let (page, of) = (&pages[page].order.text, &pages[of].order.text);
+            agrees(page, of, &common) && loses_little(page, of, most)
+        };
         let left_out = (0..pages.len()).filter(|page| !verdicts[*page].is_unique());
         let expected: Vec<Sequence> = left_out
             .filter(|&page| !stored.iter().any(|&of| is_alike(page, of)))

@@ -4,6 +4,7 @@
 
 pub mod arrays;
 mod ids;
+mod most_lost;
 mod page_input;
 mod page_terms;
 mod provenance;
@@ -13,6 +14,7 @@ mod verdict;
 mod weights;
 
 pub use ids::{Digest, PageId, Sequence, TermId};
+pub use most_lost::{MostLost, MostLostError};
 pub use page_input::{Judged, JudgedPage, PageInput};
 pub use page_terms::PageTerms;
 pub use provenance::{Markup, Provenance, Source};

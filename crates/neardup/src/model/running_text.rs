@@ -35,6 +35,18 @@ impl RunningText {
         self.words.windows(RUN.min(self.words.len()).max(1)).map(hash_of)
     }
 
+    /// Returns the number of words that stand in no run that `has` accepts.
+    pub fn words_outside(&self, has: impl Fn(u64) -> bool) -> usize {
+        let (mut runs, mut covered) = (self.runs(), 0);
+        let is_outside = |word: &usize| {
+            if runs.next().is_some_and(&has) {
+                covered = word + RUN;
+            }
+            *word >= covered
+        };
+        (0..self.words.len()).filter(is_outside).count()
+    }
+
     /// Returns a hash of the name.
     pub fn name_hash(&self) -> u64 {
         xxh3_64(&bytes_of(&self.name))
@@ -100,6 +112,18 @@ mod tests {
         assert!(one.iter().all(|run| !other.contains(run)));
         assert_eq!((runs(&[]).len(), runs(&[1, 2]).len()), (0, 1));
         assert_eq!(runs(&[0, 2, 4, 6, 0, 2, 4, 6])[0], runs(&[0, 2, 4, 6])[0]);
+    }
+
+    #[test]
+    fn a_word_is_covered_by_any_run_around_it() {
+        let text = |words: &[u32]| RunningText { words: words.to_vec(), ..RunningText::default() };
+        let outside = |page: &[u32], kept: &[u32]| {
+            let kept = runs(kept);
+            text(page).words_outside(|run| kept.contains(&run))
+        };
+        assert_eq!(outside(&[0, 2, 4, 6, 8], &[9, 0, 2, 4, 6]), 1);
+        assert_eq!(outside(&[8, 0, 2, 4, 6, 8], &[0, 2, 4, 6]), 2);
+        assert_eq!((outside(&[0, 2], &[0, 2]), outside(&[0, 2], &[0, 2, 4, 6]), outside(&[], &[0])), (0, 2, 0));
     }
 
     #[test]

@@ -157,13 +157,17 @@ impl DecidedBy {
     }
 }
 
-/// What two near-duplicates say for themselves that the other does not.
+/// What two near-duplicates say that the other does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// Own words of the page that the kept page lacks.
     pub adds: u32,
     /// Own words of the kept page that the page lacks.
     pub lacks: u32,
+    /// All words of the page, own or common.
+    pub words: u32,
+    /// Those of them that stand in no run that the kept page has: what is lost with the page.
+    pub loses: u32,
     /// Whether the page has a subject of its own nevertheless: another name, and words under it.
     pub has_own_subject: bool,
 }

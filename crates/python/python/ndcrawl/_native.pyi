@@ -41,6 +41,9 @@ class Deduplicator:
         threshold: The similarity of weights that a near-duplicate needs, from 0 to 1, rounded to millionths. ``None``
             for 0.3, since own words decide, and for 0.8 without them.
         own_words: Whether texts are also compared by what each says for itself.
+        lose_at_most: The most words of a document that may stand in no run of four words that the kept one has: a number,
+            or a share of its words such as ``"1%"``. One that would lose more is unique; with 0, only what a kept document
+            contains is dropped. ``None`` for what own words allow. Weighted terms are exact duplicates or unique then.
         min_terms: Distinct terms that a document needs to be compared by similarity. Shorter ones are exact
             duplicates or unique: short texts resemble each other by chance.
         language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
@@ -48,7 +51,7 @@ class Deduplicator:
         threads: Threads that work at once in one call; ``None`` for one on each core. Verdicts do not depend on it.
 
     Raises:
-        ValueError: For a threshold outside of 0 to 1, a language without rules, or no threads.
+        ValueError: For a threshold outside of 0 to 1, a bound that is none, a language without rules, or no threads.
     """
 
     def __new__(
@@ -56,6 +59,7 @@ class Deduplicator:
         threshold: float | None = None,
         *,
         own_words: bool = True,
+        lose_at_most: int | str | None = None,
         min_terms: int = 20,
         language: str | None = "en",
         threads: int | None = None,
@@ -143,6 +147,8 @@ class Verdict:
         score: float | None = None,
         adds_words: int | None = None,
         lacks_words: int | None = None,
+        words: int | None = None,
+        loses_words: int | None = None,
     ) -> Verdict: ...
     @property
     def kind(self) -> Literal["unique", "near-duplicate", "exact-duplicate"]:
@@ -165,12 +171,22 @@ class Verdict:
         """Words that the kept document says for itself and this one does not; ``None`` unless own words were compared."""
 
     @property
+    def words(self) -> int | None:
+        """All words of the document, its own or common; ``None`` unless own words were compared."""
+
+    @property
+    def loses_words(self) -> int | None:
+        """Those of `words` that stand in no run of four words that the kept document has: what is lost if this one is
+        dropped.
+        """
+
+    @property
     def is_unique(self) -> bool:
         """Whether the document is kept."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
-    def __getnewargs__(self) -> tuple[str, Key | None, float | None, int | None, int | None]: ...
+    def __getnewargs__(self) -> tuple[str, Key | None, float | None, int | None, int | None, int | None, int | None]: ...
     __hash__: None  # type: ignore[assignment]
 
 @final

@@ -14,6 +14,8 @@
 //! 4. If they share fewer than ten own words, nothing tells them apart or together but their names: these must be the same,
 //!    and nearly all words of both too.
 //!
+//! With [`Options::lose_at_most`], besides, so many of *all* its words at most may stand in no run that the stored page has.
+//!
 //! Two pages without running text are compared by their weights alone, which must be firm.
 //!
 //! *Documents of different subjects*: every stored page, and a near-duplicate that has another name than the page it
@@ -51,7 +53,7 @@ use super::mwo::Mwo;
 use crate::detect::Options;
 use crate::detect::page_match::{Page, Similarity};
 use crate::index::RunKeys;
-use crate::model::{DecidedBy, Difference, Score, Sequence, Threshold, Verdict};
+use crate::model::{DecidedBy, Difference, MostLost, Score, Sequence, Threshold, Verdict};
 use crate::similarity::Record;
 
 /// So few words never matter.
@@ -133,7 +135,8 @@ impl OwnWords {
         // 5.5 percent.
         let says_something = self.says_more >= PASSAGE || (self.other > FEW && self.other * 1000 >= self.words * 55);
         let has_own_subject = says_something && !(self.is_named && self.has_same_name);
-        Difference { adds: count(self.adds), lacks: count(self.lacks), has_own_subject }
+        let [adds, lacks, words, loses] = [self.adds, self.lacks, self.words, self.other].map(count);
+        Difference { adds, lacks, words, loses, has_own_subject }
     }
 }
 
@@ -141,6 +144,7 @@ impl OwnWords {
 #[derive(Debug)]
 pub struct OwnWordsMeasure {
     weights: Mwo,
+    lose_at_most: Option<MostLost>,
     /// What is known, in [parts](Options::text_parts).
     known: Vec<KnownText>,
     /// Keys of runs that became common, in order, since the detector was created or loaded.
@@ -153,7 +157,8 @@ impl OwnWordsMeasure {
         let parts = usize::from(options.text_parts).max(1);
         let known = (0..parts).map(|_| KnownText::new(options.text_memory / parts)).collect();
         let weights = Mwo::new(options.thresholding);
-        Self { weights, known, newly_common: Vec::new() }
+        let lose_at_most = options.lose_at_most;
+        Self { weights, lose_at_most, known, newly_common: Vec::new() }
     }
 
     fn part_of(&self, page: &Page) -> usize {
@@ -260,8 +265,14 @@ impl Measure for OwnWordsMeasure {
     ) -> Option<Similarity> {
         let Similarity { score, .. } = self.weights.compare(probe, stored, bar)?;
         match self.check(probe, prepared, stored) {
-            Some(own) => own.is_met().then_some(Similarity { score, second: None, difference: Some(own.difference()) }),
-            None => (score >= FIRM_ALONE).then_some(Similarity { score, second: None, difference: None }),
+            Some(own) => (own.is_met() && self.lose_at_most.is_none_or(|most| most.allows(own.other, own.words)))
+                .then_some(Similarity { score, second: None, difference: Some(own.difference()) }),
+            // What has no words cannot be shown to lose none.
+            None => (score >= FIRM_ALONE && self.lose_at_most.is_none()).then_some(Similarity {
+                score,
+                second: None,
+                difference: None,
+            }),
         }
     }
 
