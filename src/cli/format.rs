@@ -61,6 +61,15 @@ pub fn duplicate_rate(stored: u64, near_duplicates: u64, exact_duplicates: u64) 
     (judged > 0).then(|| duplicates as f64 / judged as f64)
 }
 
+/// Says what is lost with the near-duplicates, in a line; empty if no words were counted.
+pub fn lost_words(dropped: u64, lost: u64) -> String {
+    if dropped == 0 {
+        return String::new();
+    }
+    let (words, share) = (counted(dropped, "word", "words"), percent(lost as f64 / dropped as f64));
+    format!("Near-duplicates lose {} of their {words} ({share})\n", thousands(lost))
+}
+
 /// Says of what a share is: `83 pages compared are duplicates`, `1 page compared is a duplicate`.
 pub fn of_compared(pages: u64) -> String {
     let is = if pages == 1 { "is a duplicate" } else { "are duplicates" };

@@ -10,7 +10,9 @@ use crate::cli::summary::{PredictionCost, SkippingCost};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
+use crate::model::LostWords;
 use crate::report::{Comparison, CurveEffort, DecisionSettings, PredictionStats, Report, ReportLimits};
+use crate::store::PageLines;
 
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
@@ -69,6 +71,14 @@ pub(super) fn unmatched_links(settings: &Settings, skipped: u64) -> Result<u64, 
 pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<PredictionCost> {
     let predictions = (predicted > 0).then(|| PredictionStats::read(&settings.out.dir).ok()).flatten();
     predictions.as_ref().map(PredictionCost::from)
+}
+
+/// Returns what near-duplicates lose, if there are any. Reads all lines; the report tells whether they are damaged.
+pub(super) fn lost_words(settings: &Settings, near_duplicates: u64) -> LostWords {
+    let lines = (near_duplicates > 0).then(|| PageLines::open(&settings.out.dir).ok()).flatten();
+    let mut lost = LostWords::default();
+    lines.into_iter().flatten().map_while(Result::ok).for_each(|line| lost.add(&line));
+    lost
 }
 
 /// The size of a written report.

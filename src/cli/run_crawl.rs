@@ -216,6 +216,8 @@ fn summarize(
     summary.skipping = report_file::skipping(settings)?;
     summary.links_unmatched = report_file::unmatched_links(settings, summary.links_skipped)?;
     if !is_urgent {
+        let lost = report_file::lost_words(settings, summary.near_duplicates);
+        (summary.words_dropped, summary.words_lost) = (lost.words, lost.lost);
         summary.predicting = report_file::predicting(settings, summary.predicted);
         let report = report_file::at_end(settings);
         summary.report = report.path;

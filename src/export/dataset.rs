@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::model::LostWords;
 use crate::store::PageLines;
 
 use super::columns::TextColumns;
@@ -67,6 +68,8 @@ struct DatasetContent {
     /// Pages of the whole run, selected or not.
     outcomes: BTreeMap<String, u64>,
     detectors: BTreeSet<String>,
+    /// What the near-duplicates of the whole run lose.
+    lost: LostWords,
 }
 
 impl DatasetContent {
@@ -84,6 +87,7 @@ impl DatasetContent {
     fn count_outcomes(&mut self, folder: &Path) -> Result<()> {
         for line in PageLines::open(folder)? {
             let line = line?;
+            self.lost.add(&line);
             *self.outcomes.entry(line.outcome.name().to_owned()).or_default() += 1;
             self.detectors.extend(line.detector);
         }
@@ -110,12 +114,27 @@ impl DatasetContent {
             counts.held_back
         );
         table(&mut card, "outcome", &self.outcomes);
+        card += &self.loss();
         card += "\n## Languages\n\nOf the main text by its letters, or else as declared.\n";
         table(&mut card, "language", &self.languages);
         card += "\n## Licenses\n\nWhat the pages name as their license. A page without one is not free by that: all rights of its author \
                  hold.\n";
         table(&mut card, "license", &self.licenses);
         card
+    }
+
+    /// Says what is lost with the pages that were left out.
+    fn loss(&self) -> String {
+        let LostWords { words, lost } = self.lost;
+        let counted = match self.lost.share() {
+            None => "No words of near-duplicates were counted.".to_owned(),
+            Some(share) => format!(
+                "The near-duplicates of the run have {words} words. {lost} of them ({:.2}%) stand in no run of four words \
+                 that the page kept in their place has; they may stand in another one.",
+                share * 100.0
+            ),
+        };
+        format!("\n## What is lost\n\n{counted} Exact duplicates lose nothing.\n")
     }
 
     fn front_matter(&self, features: &str, counts: ExportCounts) -> String {

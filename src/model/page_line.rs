@@ -108,6 +108,12 @@ pub struct PageLine {
     /// Own words of the stored page that this page lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks_words: Option<u32>,
+    /// All words of a near-duplicate, own or common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<u32>,
+    /// Those of them that stand in no run of words that the stored page has: what is lost with the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loses_words: Option<u32>,
     /// The name of the score, for a detector with named bands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<String>,
@@ -213,8 +219,8 @@ impl PageLine {
 
     /// Returns the line of a page that was decided again and not fetched: this verdict, and the rest of the line before.
     pub fn decided_again(self, earlier: Self) -> Self {
-        let Self { outcome, reason, score, second_score, adds_words, lacks_words, band, detector, decided_by, .. } =
-            self;
+        let Self { outcome, reason, score, second_score, band, detector, decided_by, .. } = self;
+        let Self { adds_words, lacks_words, words, loses_words, .. } = self;
         let Self { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, .. } = self;
         Self {
             outcome,
@@ -223,6 +229,8 @@ impl PageLine {
             second_score,
             adds_words,
             lacks_words,
+            words,
+            loses_words,
             band,
             detector,
             decided_by,

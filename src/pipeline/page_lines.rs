@@ -49,6 +49,8 @@ pub(crate) fn outcome_line(outcome: &Outcome) -> PageLine {
             line.second_score = second.map(|second| second.as_f64());
             line.adds_words = difference.map(|difference| difference.adds);
             line.lacks_words = difference.map(|difference| difference.lacks);
+            line.words = difference.map(|difference| difference.words);
+            line.loses_words = difference.map(|difference| difference.loses);
             line.band = (*detector == Detector::Dd).then(|| Band::of(*score).name().to_owned());
             line.detector = Some(detector.name().to_owned());
             line.decided_by = Some(decided_by.name().to_owned());

@@ -43,6 +43,7 @@
 //! | `log` | what `-v` tells of a crawl |
 //! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
 //! | `better_place` | that of a page and a list of it the page is kept |
+//! | `loss` | what is lost with near-duplicates, the bound on it, and that it is counted again |
 //! | `edited_copies` | edited copies are found and pages of one template are not, whatever the host |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers agree on real pages |
@@ -100,6 +101,7 @@ mod invariants;
 mod judged;
 mod kill;
 mod log;
+mod loss;
 mod main_text;
 mod malice;
 mod manners;

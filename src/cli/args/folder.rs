@@ -227,6 +227,9 @@ pub struct VerifyArguments {
     /// Shared crawls: decide this part of the turns and read this part of the records, as 1%; each run takes others
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub sample: Option<f64>,
+    /// Also count again, from the stored texts, what each dropped page loses
+    #[arg(long)]
+    pub loss: bool,
     /// Print the findings as one JSON object
     #[arg(long)]
     pub json: bool,

@@ -55,6 +55,7 @@ fn blank() -> Settings {
             filter: Default::default(),
             matching: Default::default(),
             within: Default::default(),
+            lose_at_most: None,
             min_terms: 0,
             field_weights: Default::default(),
             memory: Size(0),

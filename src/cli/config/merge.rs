@@ -15,6 +15,7 @@ use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
 use crate::detect::{self, SecondCheck};
 use crate::frontier::ScopeKind;
+use crate::model::Detector;
 
 /// Merges the values, the lowest layer first, and validates the result.
 pub fn merge(given: Vec<GivenValue>) -> Result<Settings, CliError> {
@@ -131,6 +132,11 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         settings.identity.user_agent = HeaderText(user_agent(&settings.identity.contact.0));
     }
     let has_second = settings.dedup.second_check == SecondCheck::OwnWords;
+    if settings.dedup.lose_at_most.is_some() && !(has_second && settings.dedup.detector == Detector::Mwo) {
+        let source = settings.source("dedup.lose_at_most");
+        return Err(CliError::usage(format!("{source}: only the detector mwo with own words counts what is lost"))
+            .with_hint("leave out --detector and second_check, or the bound"));
+    }
     settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
     settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)

@@ -152,6 +152,7 @@ mod tests {
         dedup.sentence_slack = 0
         dedup.filter = "exact"
         dedup.within = "all"
+        dedup.lose_at_most = ""
         dedup.min_terms = 20
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
         dedup.memory = "256M"

@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use crate::cli::config::units::{Positive, Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
-use crate::model::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
+use crate::model::{
+    Detector, FieldWeights, FieldWeightsError, MostLost, MostLostError, PartWeights, PartWeightsError, Threshold,
+};
 
 /// A value written as one text.
 pub trait Scalar: Sized {
@@ -210,6 +212,21 @@ impl Scalar for Threshold {
     }
 
     /// For thresholds, 0 is a value.
+    fn absent() -> Value {
+        Value::from("")
+    }
+}
+
+impl Scalar for MostLost {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: MostLostError| format!("'{text}': {error}"))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.to_string())
+    }
+
+    /// 0 is a bound.
     fn absent() -> Value {
         Value::from("")
     }

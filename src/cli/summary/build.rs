@@ -76,6 +76,8 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
         not_modified: outcome(OutcomeKind::NotModified),
         near_duplicates: outcome(OutcomeKind::NearDuplicate),
         exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
+        words_dropped: 0,
+        words_lost: 0,
         revised: ending.totals.revised,
         redirected: outcome(OutcomeKind::Redirected),
         excluded: outcome(OutcomeKind::Excluded) + ending.frontier.excluded,

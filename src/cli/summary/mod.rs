@@ -41,6 +41,10 @@ pub struct Summary {
     pub near_duplicates: u64,
     /// Exact duplicates.
     pub exact_duplicates: u64,
+    /// Words of near-duplicates.
+    pub words_dropped: u64,
+    /// Those that stand in no run of words that the page kept in their place has.
+    pub words_lost: u64,
     /// Near-duplicates that were later decided to be unique.
     pub revised: u64,
     /// URLs that redirect to another.

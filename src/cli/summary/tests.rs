@@ -31,6 +31,8 @@ fn summary() -> Summary {
         not_modified: 0,
         near_duplicates: 150,
         exact_duplicates: 84,
+        words_dropped: 120_433,
+        words_lost: 361,
         revised: 7,
         redirected: 30,
         excluded: 12_000,

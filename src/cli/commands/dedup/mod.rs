@@ -28,7 +28,7 @@ use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SeenFi
 use crate::dedup::{OwnRows, OwnRowsError, give_rows_back};
 use crate::detect::Within;
 use crate::fetch;
-use crate::model::Normalizer;
+use crate::model::{Normalizer, OutcomeKind};
 use crate::pagetext::PageReader;
 use crate::pipeline::StopReason;
 use crate::store::{Identity, Store};
@@ -86,11 +86,13 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         code = exit::CORRUPT;
         file.end(stopped, code)?;
     }
+    let near_duplicates = ending.totals.outcomes.get(&OutcomeKind::NearDuplicate).copied().unwrap_or(0);
     let summary = DedupSummary {
         settings,
         ending: &ending,
         same_url: arguments.same_url,
         elapsed,
+        lost: report_file::lost_words(settings, near_duplicates),
         report: report.path.as_deref(),
     };
     summary.warn();

@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Choice;
-use crate::cli::format::{byte_size, counted, decided_again, duplicate_rate, of_compared, percent, thousands};
+use crate::cli::format::{
+    byte_size, counted, decided_again, duplicate_rate, lost_words, of_compared, percent, thousands,
+};
 use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::dedup::{DedupEnding, InputReport, SameUrl};
 use crate::detect::Within;
-use crate::model::OutcomeKind;
+use crate::model::{LostWords, OutcomeKind};
 use crate::pipeline::StopReason;
 
 /// Inputs and endings that the text names; the others are counted.
@@ -36,6 +38,7 @@ pub(super) struct DedupSummary<'a> {
     /// Which of several captures of one URL are documents.
     pub same_url: SameUrl,
     pub elapsed: Duration,
+    pub lost: LostWords,
     pub report: Option<&'a str>,
 }
 
@@ -95,6 +98,7 @@ impl DedupSummary<'_> {
             "documents": ending.totals.documents, "text_errors": ending.totals.text_errors,
             "bytes": tally.bytes, "stopped": ending.reason != StopReason::Finished,
             "within": self.settings.dedup.within.word(),
+            "words_dropped": self.lost.words, "words_lost": self.lost.lost,
             "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": self.seconds(),
             "pages_per_second": self.rate().0, "megabytes_per_second": self.rate().1,
             "out": self.settings.out.dir, "report": self.report,
@@ -144,6 +148,7 @@ impl DedupSummary<'_> {
         if let Some(rate) = duplicate_rate(stored, near, exact) {
             text += &format!("\n{} of {}\n", percent(rate), of_compared(stored + near + exact));
         }
+        text += &lost_words(self.lost.words, self.lost.lost);
         text += what_was_compared(self.settings.dedup.within);
         if ending.totals.revised > 0 {
             text += &decided_again(ending.totals.revised);

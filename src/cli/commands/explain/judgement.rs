@@ -75,6 +75,9 @@ pub(super) struct SecondCheckResult {
     /// Own words of the stored page, and those of them that the page lacks.
     pub kept_own_words: usize,
     pub lacks_words: usize,
+    /// All words of the page, and those of them that stand in no run that the stored page has.
+    pub words: usize,
+    pub loses_words: usize,
     /// Why they are the same, or not.
     pub basis: &'static str,
     pub second_is_met: bool,
@@ -83,7 +86,9 @@ pub(super) struct SecondCheckResult {
 impl SecondCheckResult {
     pub fn of(opinion: &ReplayedComparison) -> Option<Self> {
         let own = opinion.own_words?;
+        let loses_too_much = own.is_met() && opinion.reaches && !opinion.is_match;
         let basis = match own {
+            _ if loses_too_much => "more of its words than may be lost are not in that one (--lose-at-most)",
             _ if own.is_other_subject() => "each uses a word again and again that the other never uses",
             _ if own.has_nothing_own() && !own.has_same_name => {
                 "they share next to nothing of their own, and have other names"
@@ -97,8 +102,10 @@ impl SecondCheckResult {
             adds_words: own.adds,
             kept_own_words: own.stored_own,
             lacks_words: own.lacks,
+            words: own.words,
+            loses_words: own.other,
             basis,
-            second_is_met: own.is_met(),
+            second_is_met: own.is_met() && !loses_too_much,
         })
     }
 }

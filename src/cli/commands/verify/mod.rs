@@ -1,6 +1,7 @@
 //! The command `verify`: checks that an output folder is intact, or the log and the archives of a shared crawl.
 
 mod findings;
+mod loss;
 #[cfg(feature = "cluster")]
 mod shared;
 
@@ -21,7 +22,11 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
     defaults_with_log(arguments.verbosity)?;
     let VerifyReport { checked, problems, problem_count, .. } = store::verify(&arguments.dir).map_err(opening_error)?;
     let name = arguments.dir.display().to_string();
-    tell(&Findings { name, figures: figures(&checked).into(), problems, problem_count }, arguments.json)
+    let mut findings = Findings { name, figures: figures(&checked).into(), problems, problem_count };
+    if arguments.loss {
+        loss::add(&mut findings, &arguments.dir)?;
+    }
+    tell(&findings, arguments.json)
 }
 
 /// Prints what was found, and returns the exit code.

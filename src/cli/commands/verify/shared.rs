@@ -21,6 +21,10 @@ const NAMED: usize = 20;
 /// Checks a shared crawl: 0 if it is intact, 1 if not.
 pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
     defaults_with_log(arguments.verbosity)?;
+    if arguments.loss {
+        let error = CliError::usage("--loss: the texts of a shared crawl are in the folders of its workers");
+        return Err(error.with_hint("ndcrawl gather makes one folder of it, which verify --loss checks"));
+    }
     let (connector, name) = (connector(&arguments.dir.to_string_lossy())?, crawl_name(&arguments.cluster_name)?);
     let sample = sample(arguments.sample);
     let (log, archives) = runtime()?.block_on(async {

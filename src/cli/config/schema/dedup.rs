@@ -9,7 +9,7 @@ use crate::crawl::DuplicateLinks;
 use crate::detect::fuzzy::FuzzyOptions;
 use crate::detect::{Mode, SecondCheck, Thresholding, Within};
 use crate::index::FilterKind;
-use crate::model::{Detector, FieldWeights, Threshold};
+use crate::model::{Detector, FieldWeights, MostLost, Threshold};
 use crate::pagetext::{Parser, Rules};
 
 const FUZZY_ALONE: &[Detector] = &[Detector::Fuzzy];
@@ -94,6 +94,13 @@ table! {
                 with all.")
             .example("--within host")
             .flag("within")
+            .fixed(),
+        /// Keep a near-duplicate if more than N of its words, or N%, stand in no run of 4 of the kept page
+        pub lose_at_most: Option<MostLost> = key(Shape::Value("N|N%"), "")
+            .because("Own words decide: what many pages say may be lost. 0 drops only what the kept page contains.")
+            .example("--lose-at-most 1%")
+            .flag("lose-at-most")
+            .note("no bound")
             .fixed(),
         /// Pages with fewer than N terms are duplicates only if byte-identical
         pub min_terms: u32 = key(Shape::Value("N"), "20")
