@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::input::{InputItem, Inputs, Options as InputOptions, RawRow};
-use crate::model::PageLine;
+use crate::store::PageLines;
 
 mod arrow_rows;
 mod parquet_rows;
@@ -24,7 +24,7 @@ use parquet_rows::ParquetRows;
 use text_rows::{LineRows, TableRows};
 
 /// Columns that say what became of a row.
-const COLUMNS: [&str; 3] = ["dedup_outcome", "dedup_of", "dedup_score"];
+const COLUMNS: [&str; 5] = ["dedup_outcome", "dedup_of", "dedup_score", "dedup_loses_words", "dedup_copies"];
 
 /// Which rows are given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +57,14 @@ struct RowVerdict {
     outcome: &'static str,
     of: Option<String>,
     score: Option<f64>,
+    /// Words of a near-duplicate that the kept row has not.
+    loses: Option<i64>,
+    /// Rows that repeat a kept one.
+    copies: Option<i64>,
 }
 
 /// The verdict on a row that is no document.
-const WITHOUT_TEXT: RowVerdict = RowVerdict { outcome: "no-text", of: None, score: None };
+const WITHOUT_TEXT: RowVerdict = RowVerdict { outcome: "no-text", of: None, score: None, loses: None, copies: None };
 
 impl RowVerdict {
     fn is_kept(&self) -> bool {
@@ -100,7 +104,7 @@ pub fn give_rows_back(
 ) -> Result<RowsGiven, OwnRowsError> {
     let (OwnRows::Kept(path) | OwnRows::Marked(path)) = wanted;
     let is_marked = matches!(wanted, OwnRows::Marked(_));
-    let verdicts = read_verdicts(&folder.join("pages.jsonl"))?;
+    let verdicts = read_verdicts(folder)?;
     let options = InputOptions { keeps_rows: true, seen: Arc::default(), ..options.clone() };
     let failed = |source| OwnRowsError::File { path: path.clone(), source };
     let (file, temporary) = create(path).map_err(failed)?;
@@ -162,15 +166,27 @@ fn row_hash(file: &str, number: u64) -> u128 {
     xxh3_128(format!("{file}#{number}").as_bytes())
 }
 
-fn read_verdicts(path: &Path) -> Result<HashMap<u128, RowVerdict>, OwnRowsError> {
-    let failed = |source| OwnRowsError::File { path: path.to_owned(), source };
-    let mut verdicts = HashMap::new();
-    for line in BufReader::new(File::open(path).map_err(failed)?).lines() {
-        let line: PageLine = serde_json::from_str(&line.map_err(failed)?).map_err(|error| failed(error.into()))?;
-        if let (Some(file), Some(number)) = (&line.file, line.line) {
-            let verdict = RowVerdict { outcome: line.outcome.name(), of: line.duplicate_of, score: line.score };
-            verdicts.insert(row_hash(file, number), verdict);
+fn read_verdicts(folder: &Path) -> Result<HashMap<u128, RowVerdict>, OwnRowsError> {
+    let failed = |error| OwnRowsError::File { path: folder.join("pages.jsonl"), source: io::Error::other(error) };
+    let (mut verdicts, mut copies) = (HashMap::new(), HashMap::<u128, i64>::new());
+    let mut kept = Vec::new();
+    for line in PageLines::open(folder).map_err(failed)? {
+        let line = line.map_err(failed)?;
+        if let Some(of) = line.original_key().filter(|_| line.duplicate_in.is_none()) {
+            *copies.entry(xxh3_128(of.as_bytes())).or_default() += 1;
         }
+        if let (Some(file), Some(number)) = (&line.file, line.line) {
+            let row = row_hash(file, number);
+            if line.is_kept() {
+                kept.push((row, xxh3_128(line.key().as_bytes())));
+            }
+            let (outcome, loses) = (line.outcome.name(), line.loses_words.map(i64::from));
+            verdicts.insert(row, RowVerdict { outcome, of: line.duplicate_of, score: line.score, loses, copies: None });
+        }
+    }
+    for (row, name) in kept {
+        let copies = copies.get(&name).copied().unwrap_or(0);
+        verdicts.entry(row).and_modify(|verdict| verdict.copies = Some(copies));
     }
     Ok(verdicts)
 }

@@ -12,15 +12,14 @@ use crate::model::LostWords;
 use crate::store::PageLines;
 
 use super::columns::TextColumns;
-use super::content::Contents;
 use super::error::{ExportError, Result};
 use super::folder_output::FolderOutput;
-use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::parquet_schema;
 use super::row::ExportRow;
 use super::row_file::ShardFormat;
+use super::row_reader::RowReader;
 use super::shards::Shards;
 
 /// Lines of a table of the card.
@@ -35,13 +34,12 @@ const MOST_LINES: usize = 30;
 pub fn dataset(source: ExportSource<'_>, columns: TextColumns, folder: &Path, shard_size: u64) -> Result<ExportCounts> {
     let target = FolderOutput::create(folder)?;
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::new(source.folder);
-    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
+    let mut rows = RowReader::learn(source, columns)?;
     let stem = target.path().join("data/train");
     let mut shards = Shards::create(stem, columns, ShardFormat::Parquet, shard_size)?;
     let mut content = DatasetContent::default();
     source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
+        let row = rows.read(line, counts)?;
         content.add(&row);
         shards.add(row)
     })?;

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use flate2::write::GzEncoder;
 
 use super::columns::TextColumns;
-use super::content::Contents;
 use super::error::{ExportError, Result};
-use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::ExportRow;
+use super::row_reader::RowReader;
 
 /// Compression of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,11 +38,9 @@ pub fn jsonl(
     output: Output,
 ) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::new(source.folder);
-    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
+    let mut rows = RowReader::learn(source, columns)?;
     let mut lines = JsonLines::create(compression, output)?;
-    source
-        .each(&mut counts, |line, counts| lines.add(&ExportRow::read(line, columns, &hosts, &mut contents, counts)?))?;
+    source.each(&mut counts, |line, counts| lines.add(&rows.read(line, counts)?))?;
     counts.bytes = lines.finish()?;
     Ok(counts)
 }

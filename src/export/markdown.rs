@@ -10,13 +10,12 @@ use url::Url;
 use crate::model::Digest;
 
 use super::columns::TextColumns;
-use super::content::Contents;
 use super::error::Result;
 use super::folder_output::FolderOutput;
-use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::ExportRow;
+use super::row_reader::RowReader;
 
 /// Bytes of the longest name of a file or folder, without extension.
 const LONGEST_NAME: usize = 100;
@@ -32,10 +31,9 @@ pub fn markdown(source: ExportSource<'_>, folder: &Path) -> Result<ExportCounts>
     let mut target = Target { folder: FolderOutput::create(folder)?, names: BTreeSet::new() };
     let mut counts = ExportCounts::default();
     let columns = TextColumns { main: false, markdown: true, ..TextColumns::default() };
-    let mut contents = Contents::new(source.folder);
-    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
+    let mut rows = RowReader::learn(source, columns)?;
     source.each(&mut counts, |line, counts| {
-        let mut row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
+        let mut row = rows.read(line, counts)?;
         match row.markdown.take().flatten() {
             Some(text) => target.write(&row, &text, counts),
             None => Ok(()),
@@ -135,9 +133,12 @@ fn front_matter(row: &ExportRow) -> String {
         ("license", row.license.clone()),
         ("fetched_at", row.fetched_at.clone()),
         ("cluster", row.cluster.clone()),
+        ("first_seen", row.first_seen.clone()),
     ];
-    let lines =
-        fields.into_iter().filter_map(|(key, value)| Some(format!("{key}: {}\n", serde_json::Value::from(value?))));
+    let texts = fields.into_iter().filter_map(|(key, value)| Some((key, serde_json::Value::from(value?))));
+    let counts = [("copies", row.copies), ("copy_hosts", row.copy_hosts)];
+    let counts = counts.into_iter().filter_map(|(key, value)| Some((key, serde_json::Value::from(value?))));
+    let lines = texts.chain(counts).map(|(key, value)| format!("{key}: {value}\n"));
     format!("---\n{}---\n\n", lines.collect::<String>())
 }
 

@@ -21,6 +21,7 @@
 //! complete; a folder below `s3://` is uploaded by [`ObjectFolder`] from a folder on this machine.
 
 mod cdxj;
+mod cluster_facts;
 mod columns;
 mod content;
 mod csv;
@@ -39,6 +40,7 @@ mod parquet_schema;
 mod rates;
 mod row;
 mod row_file;
+mod row_reader;
 mod selection;
 mod shards;
 mod sorting;

@@ -16,13 +16,12 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::ColumnPath;
 
 use super::columns::TextColumns;
-use super::content::Contents;
 use super::error::{ExportError, Result};
-use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::parquet_schema;
 use super::row::{ExportRow, ProvenanceFields};
+use super::row_reader::RowReader;
 
 /// Bytes of text that close a row group.
 const GROUP_BYTES: usize = 32 * 1024 * 1024;
@@ -39,11 +38,9 @@ const LONG: [&str; 4] = ["text", "full_text", "markdown", "html"];
 /// [`ExportError`].
 pub fn parquet(source: ExportSource<'_>, columns: TextColumns, output: Output) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::new(source.folder);
-    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
+    let mut rows = RowReader::learn(source, columns)?;
     let mut file = ParquetFile::create(output, columns)?;
-    source
-        .each(&mut counts, |line, counts| file.add(ExportRow::read(line, columns, &hosts, &mut contents, counts)?))?;
+    source.each(&mut counts, |line, counts| file.add(rows.read(line, counts)?))?;
     counts.bytes = file.finish()?;
     Ok(counts)
 }
@@ -163,6 +160,9 @@ fn write_group(
     columns.text(|row| row.detector.take())?;
     columns.text(|row| row.decided_by.take())?;
     columns.text(|row| row.cluster.take())?;
+    columns.optional::<Int64Type>(|row| row.copies.map(whole))?;
+    columns.optional::<Int64Type>(|row| row.copy_hosts.map(whole))?;
+    columns.optional::<Int64Type>(|row| row.first_seen.as_deref().and_then(millis))?;
     columns.text(|row| row.digest.take())?;
     columns.text(|row| row.text_digest.take())?;
     columns.optional::<Int64Type>(|row| row.bytes.map(whole))?;

@@ -38,6 +38,9 @@ message page {
     OPTIONAL BYTE_ARRAY detector (STRING);
     OPTIONAL BYTE_ARRAY decided_by (STRING);
     OPTIONAL BYTE_ARRAY cluster (STRING);
+    OPTIONAL INT64 copies;
+    OPTIONAL INT64 copy_hosts;
+    OPTIONAL INT64 first_seen (TIMESTAMP(MILLIS,true));
     OPTIONAL BYTE_ARRAY digest (STRING);
     OPTIONAL BYTE_ARRAY text_digest (STRING);
     OPTIONAL INT64 bytes;

@@ -63,6 +63,12 @@ pub struct ExportRow {
     pub decided_by: Option<String>,
     /// Cluster ID of a stored page and its duplicates: 32 hexadecimal digits.
     pub cluster: Option<String>,
+    /// Near and exact duplicates in the cluster.
+    pub copies: Option<u64>,
+    /// Hosts of these.
+    pub copy_hosts: Option<u64>,
+    /// When a page of the cluster was fetched first; as `fetched_at`.
+    pub first_seen: Option<String>,
     pub digest: Option<String>,
     pub text_digest: Option<String>,
     pub bytes: Option<u64>,
@@ -125,14 +131,13 @@ impl ExportRow {
         })
     }
 
-    /// Returns the row without text.
+    /// Returns the row without text, and without what other lines say.
     pub fn of(line: PageLine) -> Self {
-        let representative = line.original_key().or_else(|| line.is_kept().then(|| line.key()));
         Self {
-            cluster: representative.map(|url| match &line.duplicate_in {
-                None => Digest::of(url.as_bytes()).to_string(),
-                Some(folder) => Digest::of(format!("{folder}\n{url}").as_bytes()).to_string(),
-            }),
+            cluster: cluster_of(&line).map(|cluster| cluster.to_string()),
+            copies: None,
+            copy_hosts: None,
+            first_seen: None,
             url: line.url,
             id: line.id,
             file: line.file,
@@ -162,6 +167,15 @@ impl ExportRow {
             ..Self::default()
         }
     }
+}
+
+/// Returns the cluster of a page: named by the stored page that it is or repeats.
+pub(super) fn cluster_of(line: &PageLine) -> Option<Digest> {
+    let representative = line.original_key().or_else(|| line.is_kept().then(|| line.key()))?;
+    Some(match &line.duplicate_in {
+        None => Digest::of(representative.as_bytes()),
+        Some(folder) => Digest::of(format!("{folder}\n{representative}").as_bytes()),
+    })
 }
 
 impl From<Provenance> for ProvenanceFields {
@@ -206,7 +220,7 @@ mod tests {
     fn every_row_has_every_field_but_source_that_nobody_asked_for() {
         let fields = |row: &ExportRow| serde_json::to_value(row).unwrap().as_object().unwrap().len();
         let row = ExportRow::of(PageLine::default());
-        assert_eq!(fields(&row), 31);
-        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 32);
+        assert_eq!(fields(&row), 34);
+        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 35);
     }
 }

@@ -4,15 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::columns::TextColumns;
-use super::content::Contents;
 use super::error::{ExportError, Result};
 use super::folder_output::FolderOutput;
-use super::host_blocks::HostBlocks;
 use super::jsonl::Compression;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::ExportRow;
 use super::row_file::{RowFile, ShardFormat};
+use super::row_reader::RowReader;
 
 /// Writes the rows of [`parquet`](super::parquet()) or [`jsonl`](super::jsonl()) to `FOLDER/pages-00000-of-00002.parquet` and
 /// so on. A file is closed with the row with which it reaches `size` bytes; one of Parquet, with the row group. The folder
@@ -29,11 +28,9 @@ pub fn shards(
 ) -> Result<ExportCounts> {
     let target = FolderOutput::create(folder)?;
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::new(source.folder);
-    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
+    let mut rows = RowReader::learn(source, columns)?;
     let mut shards = Shards::create(target.path().join("pages"), columns, format, size)?;
-    source
-        .each(&mut counts, |line, counts| shards.add(ExportRow::read(line, columns, &hosts, &mut contents, counts)?))?;
+    source.each(&mut counts, |line, counts| shards.add(rows.read(line, counts)?))?;
     counts.bytes = shards.finish()?;
     target.finish()?;
     Ok(counts)

@@ -143,6 +143,24 @@ fn words_that_another_kept_page_has_are_not_lost_everywhere() {
     assert_eq!(checked["words that no kept page has"], 6);
 }
 
+#[test]
+fn rows_say_how_often_where_and_since_when_they_were_seen() {
+    let place = Place::new();
+    let marked = dedup(&place, &["--mark", "marked.jsonl"]).expect_code(0);
+    assert!(marked.stderr.is_empty(), "{marked:?}");
+    let marked = fs::read_to_string(place.path("marked.jsonl")).unwrap();
+    let marked: Vec<Value> = marked.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let of = |field: &str| -> Vec<Value> { marked.iter().map(|row| row[field].clone()).collect() };
+    assert_eq!(of("dedup_loses_words"), [Value::Null, json!(0), json!(1), json!(4), json!(4), Value::Null]);
+    assert_eq!(of("dedup_copies"), [json!(4), Value::Null, Value::Null, Value::Null, Value::Null, json!(0)]);
+    place.run(["export", "out", "-o", "pages.jsonl"]).finish().expect_code(0);
+    let rows = fs::read_to_string(place.path("pages.jsonl")).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let seen = |row: &Value| ["url", "copies", "copy_hosts", "first_seen"].map(|field| row[field].clone());
+    assert_eq!(seen(&rows[0]), [json!("whole"), json!(4), json!(1), json!("2026-03-01T00:00:00.000Z")]);
+    assert_eq!(seen(&rows[1]), [json!("alone"), json!(0), json!(0), json!("2026-03-04T00:00:00.000Z")]);
+}
+
 /// A page, and an edition of it with a line more and a link of its own.
 struct Editions;
 

@@ -45,7 +45,8 @@ pub struct DedupArguments {
     /// parquet, warc)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "mark")]
     pub kept: Option<PathBuf>,
-    /// Write all rows, each with its verdict in the columns dedup_outcome, dedup_of and dedup_score, to FILE or -
+    /// Write all rows, each with its verdict in the columns dedup_outcome, dedup_of, dedup_score, dedup_loses_words and
+    /// dedup_copies, to FILE or -
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub mark: Option<PathBuf>,
     /// Start over; fail if the output folder is not empty

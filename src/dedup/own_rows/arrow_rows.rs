@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
@@ -94,12 +94,14 @@ impl RowSink for ArrowRows {
 }
 
 fn marked(row: &RecordBatch, verdict: Option<&RowVerdict>) -> Result<RecordBatch, ArrowError> {
-    let RowVerdict { outcome, of, score } = verdict.cloned().unwrap_or_else(repeated);
-    let kinds = [DataType::Utf8, DataType::Utf8, DataType::Float64];
-    let marks: [ArrayRef; 3] = [
+    let RowVerdict { outcome, of, score, loses, copies } = verdict.cloned().unwrap_or_else(repeated);
+    let kinds = [DataType::Utf8, DataType::Utf8, DataType::Float64, DataType::Int64, DataType::Int64];
+    let marks: [ArrayRef; 5] = [
         Arc::new(StringArray::from(vec![Some(outcome)])),
         Arc::new(StringArray::from(vec![of])),
         Arc::new(Float64Array::from(vec![score])),
+        Arc::new(Int64Array::from(vec![loses])),
+        Arc::new(Int64Array::from(vec![copies])),
     ];
     let schema = row.schema();
     let fields = COLUMNS.iter().zip(kinds).map(|(name, kind)| Arc::new(Field::new(*name, kind, true)));

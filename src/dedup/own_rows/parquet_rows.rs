@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::FileReader;
@@ -89,7 +89,7 @@ impl ParquetRows {
         }
         let schema = Type::group_type_builder(schema.name()).with_fields(fields).build()?;
         let about = reader.metadata().file_metadata().key_value_metadata().cloned();
-        // Arrow's own schema names the columns: with three more it would be another one.
+        // Arrow's own schema names the columns: with more it would be another one.
         let about = about
             .map(|pairs| pairs.into_iter().filter(|pair| !(self.is_marked && pair.key == "ARROW:schema")).collect());
         let properties = WriterProperties::builder()
@@ -101,9 +101,10 @@ impl ParquetRows {
 }
 
 fn marks() -> Result<Type, ParquetError> {
-    let [outcome, of, score] = COLUMNS;
+    let [outcome, of, score, loses, copies] = COLUMNS;
     parse_message_type(&format!(
-        "message marks {{ OPTIONAL BYTE_ARRAY {outcome} (STRING); OPTIONAL BYTE_ARRAY {of} (STRING); OPTIONAL DOUBLE {score}; }}"
+        "message marks {{ OPTIONAL BYTE_ARRAY {outcome} (STRING); OPTIONAL BYTE_ARRAY {of} (STRING); OPTIONAL DOUBLE {score}; \
+         OPTIONAL INT64 {loses}; OPTIONAL INT64 {copies}; }}"
     ))
 }
 
@@ -219,18 +220,28 @@ fn write_marks(
     output: &mut SerializedRowGroupWriter<'_, RowFile>,
 ) -> Result<(), ParquetError> {
     let verdict = |row: usize| chosen.rows.get(row).and_then(Option::as_ref);
-    let texts = |of: &dyn Fn(&RowVerdict) -> Option<String>| -> Vec<Option<ByteArray>> {
-        (0..rows).map(|row| verdict(row).and_then(of).map(|text| ByteArray::from(text.into_bytes()))).collect()
-    };
-    for column in [texts(&|verdict| Some(verdict.outcome.to_owned())), texts(&|verdict| verdict.of.clone())] {
+    let text = |text: String| ByteArray::from(text.into_bytes());
+    let mut marks = Marks { rows: (0..rows).map(verdict).collect(), output };
+    marks.write::<ByteArrayType>(|verdict| Some(text(verdict.outcome.to_owned())))?;
+    marks.write::<ByteArrayType>(|verdict| verdict.of.clone().map(text))?;
+    marks.write::<DoubleType>(|verdict| verdict.score)?;
+    marks.write::<Int64Type>(|verdict| verdict.loses)?;
+    marks.write::<Int64Type>(|verdict| verdict.copies)
+}
+
+/// Writes columns of verdicts.
+struct Marks<'a, 'b> {
+    rows: Vec<Option<&'a RowVerdict>>,
+    output: &'a mut SerializedRowGroupWriter<'b, RowFile>,
+}
+
+impl Marks<'_, '_> {
+    fn write<T: DataType>(&mut self, value: impl Fn(&RowVerdict) -> Option<T::T>) -> Result<(), ParquetError> {
+        let column: Vec<Option<T::T>> = self.rows.iter().map(|row| row.and_then(&value)).collect();
         let levels: Vec<i16> = column.iter().map(|value| i16::from(value.is_some())).collect();
-        let values: Vec<ByteArray> = column.into_iter().flatten().collect();
-        write(output, &values, Some(&levels), None, std::marker::PhantomData::<ByteArrayType>)?;
+        let values: Vec<T::T> = column.into_iter().flatten().collect();
+        write(self.output, &values, Some(&levels), None, std::marker::PhantomData::<T>)
     }
-    let scores: Vec<Option<f64>> = (0..rows).map(|row| verdict(row).and_then(|verdict| verdict.score)).collect();
-    let levels: Vec<i16> = scores.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<f64> = scores.into_iter().flatten().collect();
-    write(output, &values, Some(&levels), None, std::marker::PhantomData::<DoubleType>)
 }
 
 fn write<T: DataType>(

@@ -75,8 +75,11 @@ fn mark(object: &mut Vec<u8>, verdict: Option<&RowVerdict>) {
     if !matches!(object.last(), Some(b'{' | b',')) {
         object.push(b',');
     }
-    let [outcome, of, score] = COLUMNS;
-    let marks = json!({ outcome: verdict.outcome, of: verdict.of, score: verdict.score }).to_string();
+    let [outcome, of, score, loses, copies] = COLUMNS;
+    let marks = json!({
+        outcome: verdict.outcome, of: verdict.of, score: verdict.score, loses: verdict.loses, copies: verdict.copies
+    });
+    let marks = marks.to_string();
     object.extend_from_slice(&marks.as_bytes()[1..]);
 }
 
@@ -132,10 +135,12 @@ impl RowSink for TableRows {
             return Ok(());
         }
         if self.is_marked {
-            let RowVerdict { outcome, of, score } = verdict.cloned().unwrap_or_else(repeated);
+            let RowVerdict { outcome, of, score, loses, copies } = verdict.cloned().unwrap_or_else(repeated);
             cells.resize(names.len(), Vec::new());
             let score = score.map_or_else(String::new, |score| score.to_string());
-            cells.extend([outcome.to_owned(), of.unwrap_or_default(), score].map(String::into_bytes));
+            let [loses, copies] =
+                [loses, copies].map(|count| count.map_or_else(String::new, |count| count.to_string()));
+            cells.extend([outcome.to_owned(), of.unwrap_or_default(), score, loses, copies].map(String::into_bytes));
         }
         self.written += 1;
         match self.writer.as_mut().map(|writer| writer.write_record(&cells)) {
@@ -158,16 +163,25 @@ mod tests {
 
     #[test]
     fn a_verdict_stands_behind_the_last_field() {
-        let near = RowVerdict { outcome: "near-duplicate", of: Some("a \"b\"".into()), score: Some(0.9) };
+        let near = RowVerdict {
+            outcome: "near-duplicate",
+            of: Some("a \"b\"".into()),
+            score: Some(0.9),
+            loses: Some(2),
+            copies: None,
+        };
         for (object, expected) in [
-            ("{}", r#"{"dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#),
+            (
+                "{}",
+                r#"{"dedup_copies":null,"dedup_loses_words":2,"dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#,
+            ),
             (
                 r#"{"a": "}"  }"#,
-                r#"{"a": "}","dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#,
+                r#"{"a": "}","dedup_copies":null,"dedup_loses_words":2,"dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#,
             ),
             (
                 r#"{"a": {"b": 1},}"#,
-                r#"{"a": {"b": 1},"dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#,
+                r#"{"a": {"b": 1},"dedup_copies":null,"dedup_loses_words":2,"dedup_of":"a \"b\"","dedup_outcome":"near-duplicate","dedup_score":0.9}"#,
             ),
         ] {
             let mut marked = object.as_bytes().to_vec();
