@@ -47,6 +47,7 @@ pub use url_id::UrlId;
 
 pub use neardup::model::*;
 pub use pagetext::model::{
-    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageKind,
-    PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_origin, shown_url,
+    Alternate, CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent,
+    PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_origin,
+    shown_url,
 };

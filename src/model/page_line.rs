@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::capture::capture_key;
-use super::{CanonicalUrl, Expectation, OutcomeKind, Provenance, Reason, TextError};
+use super::{Alternate, CanonicalUrl, Expectation, OutcomeKind, Provenance, Reason, TextError};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,6 +162,9 @@ pub struct PageLine {
     /// `link[rel=canonical]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical: Option<String>,
+    /// The pages of other languages that it names (`hreflang`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternates: Vec<Alternate>,
     /// Who, when, where, why and how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,

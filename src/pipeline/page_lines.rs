@@ -94,6 +94,7 @@ pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.text_digest = rendered.text_digest.map(|digest| format!("blake3:{digest}"));
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);
+    line.alternates.clone_from(&rendered.alternates);
     line.provenance = Some(rendered.provenance.clone());
 }
 

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use encoding_rs::Encoding;
 use url::Url;
 
-use crate::model::{Field, Normalizer, OutLink, PageKind, PageSource, Refresh, RobotsDirectives};
+use crate::model::{
+    Alternate, CanonicalUrl, Field, Normalizer, OutLink, PageKind, PageSource, Refresh, RobotsDirectives,
+};
 
 use super::link_context::Anchor;
 use super::links::{Added, Links};
@@ -21,6 +23,8 @@ use neardup::text::whitespace::folded;
 
 /// Characters of the longest title that is kept.
 const LONGEST_TITLE: usize = 1000;
+/// Pages of other languages that are kept, and characters of the longest name of a language.
+const MOST_ALTERNATES: (usize, usize) = (200, 35);
 
 /// Everything that was found on a page.
 #[derive(Debug, Default)]
@@ -30,6 +34,7 @@ pub(super) struct Document {
     pub language: Option<String>,
     pub robots: RobotsDirectives,
     pub canonical: Option<String>,
+    pub alternates: Vec<Alternate>,
     pub links: Vec<OutLink>,
     pub links_dropped: u32,
     pub links_over_limit: u32,
@@ -47,6 +52,16 @@ pub(super) struct Document {
     /// Whether it is XML with the root `html`.
     pub is_xhtml: bool,
     pub kind: PageKind,
+}
+
+impl Document {
+    /// Adds a page of another language.
+    pub fn add_alternate(&mut self, lang: &str, url: &CanonicalUrl) {
+        let lang = folded(lang, MOST_ALTERNATES.1);
+        if self.alternates.len() < MOST_ALTERNATES.0 && !lang.is_empty() {
+            self.alternates.push(Alternate { lang, url: url.to_string() });
+        }
+    }
 }
 
 /// The attributes of an element.
@@ -278,6 +293,9 @@ impl<'a> Findings<'a> {
         let is_page = element.value("type").is_none_or(|kind| kind.trim().eq_ignore_ascii_case("text/html"));
         let other_language = has("alternate") && element.value("hreflang").is_some() && !has("stylesheet");
         let is_feed = has("alternate") && element.value("type").is_some_and(|kind| is_feed_type(&kind));
+        if other_language && let (Some(lang), Ok(url)) = (element.value("hreflang"), self.links.resolve(&href)) {
+            self.document.add_alternate(&lang, &url);
+        }
         if has("next") || has("prev") || (other_language && is_page) || is_feed {
             self.links.add(&href, has("nofollow"));
         }

@@ -16,8 +16,13 @@ impl HeaderLink<'_> {
 
     /// Whether the target is a page to read: the next one or the one before, or another language.
     pub fn is_page(&self) -> bool {
-        let is_language = self.has_rel("alternate") && self.value("hreflang").is_some();
+        let is_language = self.language().is_some();
         self.has_rel("next") || self.has_rel("prev") || self.has_rel("previous") || is_language
+    }
+
+    /// Returns the language, if the target is the page in another one.
+    pub fn language(&self) -> Option<&str> {
+        self.value("hreflang").filter(|_| self.has_rel("alternate"))
     }
 
     fn value(&self, name: &str) -> Option<&str> {

@@ -91,8 +91,8 @@ use tree_builder::{Order, OutOfOrder};
 
 pub use directives::robots_directives;
 pub use model::{
-    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageKind,
-    PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
+    Alternate, CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent,
+    PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
@@ -257,6 +257,7 @@ impl PageReader {
             names_itself: document.names_itself,
             refresh,
             canonical: document.canonical,
+            alternates: document.alternates,
             robots: document.robots,
             provenance,
             too_deep: document.too_deep,
@@ -457,6 +458,7 @@ impl PageReader {
     fn read_feed(&self, html: &str, page: PageSource<'_>, encoding: &'static Encoding) -> Document {
         let mut document = self.read_html(html, page, encoding);
         (document.robots, document.canonical, document.refresh) = Default::default();
+        document.alternates = Vec::new();
         document
     }
 
@@ -472,6 +474,9 @@ impl PageReader {
         let values: Vec<String> = page.headers_named("link").collect();
         for link in values.iter().flat_map(|value| header_link::links(value)).filter(header_link::HeaderLink::is_page) {
             let Ok(url) = self.normalizer.resolve(page.url.as_url(), link.target) else { continue };
+            if let Some(lang) = link.language() {
+                document.add_alternate(lang, &url);
+            }
             let is_known = url == *page.url || document.links.iter().any(|known| known.url == url);
             if !is_known && document.links.len() < self.options.max_links {
                 document.links.push(OutLink { url, nofollow: link.has_rel("nofollow") });

@@ -75,6 +75,15 @@ pub struct OutLink {
     pub nofollow: bool,
 }
 
+/// A page in another language, or for another region, that a page names (`hreflang`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternate {
+    /// The language as written, such as `de`, `pt-BR` or `x-default`.
+    pub lang: String,
+    /// Its URL.
+    pub url: String,
+}
+
 /// A refresh that names a URL: a browser loads it after some time, by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
@@ -161,6 +170,8 @@ pub struct PageContent {
     pub links_over_limit: u32,
     /// `link[rel=canonical]`: recorded, never obeyed.
     pub canonical: Option<String>,
+    /// The pages of other languages that it names, and itself if it does: recorded, and links like others.
+    pub alternates: Vec<Alternate>,
     /// What the page asks of robots.
     pub robots: RobotsDirectives,
     /// Author, date and other marks of origin.
