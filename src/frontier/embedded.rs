@@ -129,7 +129,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
 
     /// Restores links of a page from an earlier run's log.
     pub fn restore_links(&self, row: &PageLinksRow) {
-        self.engine().state.links.store(row);
+        self.engine().state.links.restore(row);
     }
 
     /// Restores an outcome of an earlier run's log. Call it after all requeueings, in order, for every URL that was

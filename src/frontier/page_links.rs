@@ -54,11 +54,11 @@ impl PageLinks {
         self.places.allocation_size() + blocks + rows + self.new.capacity() * size_of::<PageLinksRow>()
     }
 
-    /// Notes a link that was offered, if a page or redirect names it.
+    /// Notes a link that was offered, if a page, a redirect or a sitemap names it.
     pub(super) fn note(&mut self, discovery: Discovery, url: UrlId, depth: impl Fn(UrlId) -> u16) {
         let Discovery { kind, referrer: Some(page), hops, .. } = discovery else { return };
         let is_redirect = hops > 0;
-        if page == url || matches!(kind, LinkKind::Seed | LinkKind::Sitemap | LinkKind::Revision) {
+        if page == url || matches!(kind, LinkKind::Seed | LinkKind::Revision) {
             return;
         }
         match &mut self.current {
@@ -73,6 +73,12 @@ impl PageLinks {
     /// Stores the links of the page that was being offered.
     pub(super) fn end_page(&mut self, depth: impl Fn(UrlId) -> u16) {
         let Some(mut row) = self.current.take() else { return };
+        // Sitemaps hand on no path. What they list is recorded for the audit.
+        if row.kind == LinkKind::Sitemap {
+            row.links.sort_unstable();
+            row.links.dedup();
+            return self.new.push(row);
+        }
         // A page may become a seed, so that its depth is 0.
         let least = u16::from(!row.is_redirect);
         if depth(row.page) == 0 {
@@ -87,13 +93,20 @@ impl PageLinks {
         }
     }
 
+    /// Takes a record of an earlier run.
+    pub(super) fn restore(&mut self, row: &PageLinksRow) {
+        if row.kind != LinkKind::Sitemap {
+            self.store(row);
+        }
+    }
+
     /// Takes the records for a commit.
     pub(super) fn take(&mut self) -> Vec<PageLinksRow> {
         std::mem::take(&mut self.new)
     }
 
     /// Stores a record: the place of the page's record before, the kind, the number of links, their differences.
-    pub(super) fn store(&mut self, row: &PageLinksRow) {
+    fn store(&mut self, row: &PageLinksRow) {
         let mut record = Vec::with_capacity(16 + 2 * row.links.len());
         // 0 is none.
         put(&mut record, self.places.get(&row.page.0).map_or(0, |place| place + 1));

@@ -44,7 +44,7 @@ pub struct Requeue {
     pub discovery: Discovery,
 }
 
-/// The links of one kind of a page, along which the frontier hands on a shorter path.
+/// The links of one kind of a page, along which the frontier hands on a shorter path; or what a sitemap lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageLinksRow {
     /// The page, or the redirect.
@@ -53,7 +53,7 @@ pub struct PageLinksRow {
     pub kind: LinkKind,
     /// Whether it redirects to the URL. A redirect does not count as a step.
     pub is_redirect: bool,
-    /// The URLs, ascending. Those that can have no shorter path by this page are left out.
+    /// The URLs, ascending. Those that can have no shorter path by this page are left out, but not of a sitemap.
     pub links: Vec<UrlId>,
 }
 
