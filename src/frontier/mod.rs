@@ -83,4 +83,5 @@ pub use options::{FocusOptions, Options, ScopeKind};
 pub use predicted_duplicates::Prediction;
 pub use rows::UrlLog;
 pub use trap::Trap;
+pub use trap_shapes::url_pattern;
 pub use url_state::HeldBack;

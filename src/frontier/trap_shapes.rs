@@ -34,6 +34,12 @@ pub(super) fn patterns(url: &str) -> Vec<UrlPattern> {
     patterns
 }
 
+/// Returns what a canonical URL has in common with others of its kind: the path but for numbers, and the names of its
+/// parameters. `None` without numbers and parameters.
+pub fn url_pattern(url: &str) -> Option<String> {
+    UrlShape::of(url).of_names().into_iter().find(|pattern| pattern.name.is_none()).map(|pattern| pattern.text)
+}
+
 /// Returns the patterns for which a page counts that repeats `original`.
 pub(super) fn repeated(url: &str, original: &str) -> Vec<UrlPattern> {
     let (url, original) = (UrlShape::of(url), UrlShape::of(original));

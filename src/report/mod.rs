@@ -16,12 +16,14 @@
 
 mod audit;
 mod causes;
+mod changes;
 mod cluster_list;
 mod comparison;
 mod csv_list;
 mod directories;
 mod facts;
 mod failures;
+mod found_page;
 mod growth;
 mod html;
 mod left_out;
@@ -47,14 +49,16 @@ use crate::model::{HostRow, Totals};
 use crate::pipeline::PageRecordError;
 use crate::store::{self, StoreReader};
 
-pub use audit::{Audit, FindingKind, FoundPage};
+pub use audit::{AlikePages, Audit, FindingKind};
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
+pub use changes::{Foretold, Mend, SiteChange};
 pub use cluster_list::{Cluster, ClusterMember, Clusters, CopyDifference, ShownCopy};
 pub use comparison::{ChangedPage, ComparedPages, Comparison, PageChange};
 pub use csv_list::CsvList;
 pub use directories::{Directories, DirectoryCounts, MapPart};
 pub use facts::CrawlFacts;
 pub use failures::{FailedUrl, Failures};
+pub use found_page::FoundPage;
 pub use growth::{Growth, GrowthPoint};
 pub use left_out::{LeftOut, LeftOutUrls};
 pub use line_stats::{BINS, ClusterSize, HostReport, LineStats};
@@ -181,7 +185,7 @@ impl Report {
                 &lines.clusters,
                 limits.diffs as usize,
             )?,
-            audit: Audit::read(folder)?,
+            audit: Audit::read(folder, &reader)?,
             totals: opened.mark.totals,
             settings,
             lines,
@@ -196,6 +200,15 @@ impl Report {
     pub fn measure_skip_cost(folder: &Path, links: DuplicateLinks) -> Result<SkipCost, ReportError> {
         let (reader, _) = StoreReader::open(folder, CACHE_BYTES)?;
         measure_skip_cost(&reader, links)
+    }
+
+    /// Finds what to change on the site.
+    ///
+    /// # Errors
+    /// As [`Report::gather`].
+    pub fn audit(folder: &Path) -> Result<Audit, ReportError> {
+        let (reader, _) = StoreReader::open(folder, CACHE_BYTES)?;
+        Ok(Audit::read(folder, &reader)?)
     }
 
     /// Counts the URLs that were not fetched, to which a duplicate links and the page that it repeats does not.

@@ -18,6 +18,7 @@
 //! | `export` | exports, read back, also by common tools |
 //! | `explain` | the explanation of every outcome |
 //! | `report` | that a report is true and harmless |
+//! | `site_audit` | that planted faults of a site are found, and that the proposed changes do what they promise |
 //! | `recrawl` | crawling a finished crawl again |
 //! | `reindex` | rebuilding a store from lines and archive |
 //! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
@@ -128,6 +129,7 @@ mod s3;
 mod s3_access;
 mod sampling;
 mod secure_web;
+mod site_audit;
 mod sitemaps;
 mod soft_404;
 mod spellings;

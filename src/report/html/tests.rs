@@ -7,8 +7,9 @@ use crate::crawl::DuplicateLinks;
 use crate::detect::Options;
 use crate::model::{Deferral, Exclusion, FailureClass, HostRow, PageLine, Reason, Threshold};
 use crate::report::{
-    Audit, Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint, DecisionSettings,
-    DiffRow, FindingKind, FoundPage, LineStats, ShownCopy, SkipCost, ThresholdCurve, VerdictCounts,
+    AlikePages, Audit, Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint,
+    DecisionSettings, DiffRow, FindingKind, Foretold, FoundPage, LineStats, Mend, ShownCopy, SiteChange, SkipCost,
+    ThresholdCurve, VerdictCounts,
 };
 
 /// Hostile texts of pages and servers.
@@ -97,9 +98,21 @@ fn report(text: &str) -> Report {
         audit: Audit {
             compared: 5,
             duplicates: 2,
+            changes: vec![SiteChange {
+                pattern: text.to_owned(),
+                pages: 2,
+                requests: 3,
+                left_out: 1,
+                mend: Mend::Robots { origin: text.to_owned(), lines: vec![text.to_owned()] },
+                example: FoundPage { url: text.to_owned(), ..FoundPage::default() },
+                unique: 1,
+                unique_example: Some(text.to_owned()),
+            }],
+            foretold: Foretold { compared: 3, duplicates: 0 },
             findings: FindingKind::ALL
-                .map(|kind| (kind, vec![FoundPage { url: text.to_owned(), other: text.to_owned() }]))
+                .map(|kind| (kind, vec![FoundPage { url: text.to_owned(), other: text.to_owned(), count: Some(7) }]))
                 .into(),
+            alike: vec![AlikePages { pattern: text.to_owned(), pages: 20, alike: 0.96, example: text.to_owned() }],
         },
     }
 }

@@ -1,112 +1,25 @@
-//! *What contradicts the measured duplicates?* What pages say of themselves (canonical page, title, URL) beside what the
-//! crawl has found.
+//! *What contradicts the measured duplicates?* What pages say of themselves (canonical page, title, URL), how they link to
+//! each other, and what sitemaps list, beside what the crawl has found.
 //!
-//! Only what `pages.jsonl` has is asked, so a finding needs no further request. Memory grows with the pages compared.
+//! Only what the folder has is asked, so a finding needs no further request. Memory grows with the pages compared.
+
+mod alike;
+mod kind;
+mod linked;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::rc::Rc;
 
-use serde::Serialize;
 use url::Url;
 
-use crate::model::{OutcomeKind, PageLine};
-use crate::store::{self, PageLines};
+use super::FoundPage;
+use super::changes::{CrawledUrl, Foretold, SiteChange, changes};
+use crate::model::{Deferral, Exclusion, OutcomeKind, PageLine, Reason};
+use crate::store::{self, PageLines, StoreReader};
 
-/// A kind of finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
-    /// A duplicate names no canonical page, or itself.
-    CanonicalMissing,
-    /// A page names one of another text.
-    CanonicalElsewhere,
-    /// A page names one that failed, moved or was refused.
-    CanonicalBroken,
-    /// A page names one that names a further one.
-    CanonicalChain,
-    /// The kept page of a cluster names another page of it.
-    CanonicalNotKept,
-    /// A duplicate has the URL of the kept page but for `http` and `https`.
-    TwoSchemes,
-    /// A duplicate has the URL of the kept page but for `www.`.
-    TwoHosts,
-    /// A duplicate has the URL of the kept page but for a slash at its end.
-    TrailingSlash,
-    /// A redirect leads to another redirect.
-    RedirectChain,
-    /// Unique pages have one title.
-    SameTitle,
-}
-
-impl FindingKind {
-    /// All kinds.
-    pub const ALL: [Self; 10] = [
-        Self::CanonicalMissing,
-        Self::CanonicalElsewhere,
-        Self::CanonicalBroken,
-        Self::CanonicalChain,
-        Self::CanonicalNotKept,
-        Self::TwoSchemes,
-        Self::TwoHosts,
-        Self::TrailingSlash,
-        Self::RedirectChain,
-        Self::SameTitle,
-    ];
-
-    /// Returns the name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CanonicalMissing => "canonical-missing",
-            Self::CanonicalElsewhere => "canonical-elsewhere",
-            Self::CanonicalBroken => "canonical-broken",
-            Self::CanonicalChain => "canonical-chain",
-            Self::CanonicalNotKept => "canonical-not-kept",
-            Self::TwoSchemes => "two-schemes",
-            Self::TwoHosts => "two-hosts",
-            Self::TrailingSlash => "trailing-slash",
-            Self::RedirectChain => "redirect-chain",
-            Self::SameTitle => "same-title",
-        }
-    }
-
-    /// Returns what was found, in the plural.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::CanonicalMissing => "duplicates that name no canonical page, or themselves",
-            Self::CanonicalElsewhere => "pages whose canonical page has another text",
-            Self::CanonicalBroken => "pages whose canonical page is none: it failed, moved or was refused",
-            Self::CanonicalChain => "pages whose canonical page names a further one",
-            Self::CanonicalNotKept => "kept pages that name one of their copies",
-            Self::TwoSchemes => "pages that are there by http and by https",
-            Self::TwoHosts => "pages that are there with and without www.",
-            Self::TrailingSlash => "pages that are there with and without a slash at the end",
-            Self::RedirectChain => "redirects that lead to another redirect",
-            Self::SameTitle => "unique pages with the title of another one",
-        }
-    }
-
-    /// Returns what mends it, and what the other URL of each page is.
-    pub fn remedy(self) -> &'static str {
-        match self {
-            Self::CanonicalMissing => "let each name the page that it repeats",
-            Self::CanonicalElsewhere | Self::CanonicalBroken => "let each name itself, or a page of the same text",
-            Self::CanonicalChain => "let each name the last page of the chain",
-            Self::CanonicalNotKept => "nothing, if the copy is meant; the crawl met the other one first",
-            Self::TwoSchemes | Self::TwoHosts | Self::TrailingSlash => "redirect the one to the other (301)",
-            Self::RedirectChain => "redirect to the last page at once",
-            Self::SameTitle => "give each text a title of its own",
-        }
-    }
-}
-
-/// A page with a finding, and the page that it is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FoundPage {
-    /// The URL of the page.
-    pub url: String,
-    /// The URL of the other one: the page that it repeats, names or leads to, or the first of its title.
-    pub other: String,
-}
+pub use alike::AlikePages;
+pub use kind::FindingKind;
 
 /// What was found on a site.
 #[derive(Clone, Debug, Default)]
@@ -115,50 +28,73 @@ pub struct Audit {
     pub compared: u64,
     /// Of these, duplicates.
     pub duplicates: u64,
+    /// What to change, what spares most first.
+    pub changes: Vec<SiteChange>,
+    /// What the safe ones of these changes leave.
+    pub foretold: Foretold,
     /// The pages by kind, in the order of the crawl.
     pub findings: BTreeMap<FindingKind, Vec<FoundPage>>,
+    /// Unique pages of one URL pattern that are much alike, the largest groups first.
+    pub alike: Vec<AlikePages>,
 }
 
 /// What the audit knows of a URL.
 struct AuditedUrl {
+    url: Rc<str>,
     outcome: OutcomeKind,
     /// The kept page of its cluster; its own URL if it is kept.
     kept: Option<String>,
     canonical: Option<String>,
+    /// The pages that it names in other languages.
+    alternates: Vec<String>,
     leads_to: Option<String>,
+    referrer: Option<String>,
+    requests: u32,
+    /// Whether it was not fetched since it is expected to repeat another one.
+    is_left_out: bool,
+}
+
+/// All URLs with an outcome, in the order of the crawl.
+#[derive(Default)]
+struct AuditedUrls {
+    urls: Vec<AuditedUrl>,
+    places: HashMap<Rc<str>, usize>,
 }
 
 impl Audit {
     /// Reads an output folder.
     ///
     /// # Errors
-    /// If `pages.jsonl` can't be read.
-    pub fn read(folder: &Path) -> Result<Self, store::Error> {
-        let mut audit = Self::default();
-        let (mut urls, mut order) = (HashMap::new(), Vec::new());
+    /// If `pages.jsonl` or the log can't be read.
+    pub fn read(folder: &Path, reader: &StoreReader) -> Result<Self, store::Error> {
+        let (mut audit, urls) = Self::read_lines(folder)?;
+        audit.add_linked(&urls, reader)?;
+        Ok(audit)
+    }
+
+    /// Reads `pages.jsonl` only.
+    fn read_lines(folder: &Path) -> Result<(Self, AuditedUrls), store::Error> {
+        let (mut audit, mut urls) = (Self::default(), AuditedUrls::default());
         let mut titles = HashMap::<String, String>::new();
         for line in PageLines::open(folder)? {
             let line = line?;
-            let is_known = urls.insert(line.url.clone(), audited(&line)).is_some();
-            if !is_known {
-                order.push(line.url.clone());
-            }
+            let is_new = urls.add(&line);
             let title = line.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
-            if let Some(title) = title.filter(|_| line.is_kept() && !is_known) {
+            if let Some(title) = title.filter(|_| line.is_kept() && is_new) {
                 match titles.get(title) {
                     Some(first) => audit.add(FindingKind::SameTitle, &line.url, first),
                     None => drop(titles.insert(title.to_owned(), line.url.clone())),
                 }
             }
         }
-        for url in &order {
-            audit.look_at(url, &urls);
-        }
-        Ok(audit)
+        urls.urls.iter().for_each(|page| audit.look_at(page, &urls));
+        let crawled = urls.urls.iter().map(AuditedUrl::crawled);
+        (audit.changes, audit.foretold) = changes(&crawled.collect::<Vec<_>>());
+        Ok((audit, urls))
     }
 
-    fn look_at(&mut self, url: &str, urls: &HashMap<String, AuditedUrl>) {
-        let Some(page) = urls.get(url) else { return };
+    fn look_at(&mut self, page: &AuditedUrl, urls: &AuditedUrls) {
+        let url = &*page.url;
         if let Some(next) = page.leads_to.as_deref()
             && urls.get(next).is_some_and(|next| next.leads_to.is_some())
         {
@@ -170,6 +106,9 @@ impl Audit {
         self.duplicates += u64::from(!is_kept);
         if !is_kept && let Some(kind) = variant(url, kept) {
             self.add(kind, url, kept);
+        }
+        if is_kept {
+            self.look_at_alternates(page, urls);
         }
         let Some(canonical) = page.canonical.as_deref().filter(|canonical| *canonical != url) else {
             if !is_kept {
@@ -195,21 +134,88 @@ impl Audit {
         }
     }
 
+    /// Looks at the pages that a unique page names in other languages. `x-default` is often one of them again.
+    fn look_at_alternates(&mut self, page: &AuditedUrl, urls: &AuditedUrls) {
+        let mut named: Vec<&String> = page.alternates.iter().filter(|url| **url != *page.url).collect();
+        named.sort_unstable();
+        named.dedup();
+        for other in named.into_iter().filter_map(|url| urls.get(url)) {
+            let names_us = || other.alternates.iter().any(|url| **url == *page.url);
+            let kind = match &other.kept {
+                None if matches!(other.outcome, OutcomeKind::Failed | OutcomeKind::Redirected) => {
+                    FindingKind::HreflangBroken
+                }
+                Some(_) if !other.is_kept() => FindingKind::HreflangDuplicate,
+                Some(_) if !names_us() => FindingKind::HreflangNoReturn,
+                _ => continue,
+            };
+            self.add(kind, &page.url, &other.url);
+        }
+    }
+
     fn add(&mut self, kind: FindingKind, url: &str, other: &str) {
-        self.findings.entry(kind).or_default().push(FoundPage { url: url.to_owned(), other: other.to_owned() });
+        self.add_counted(kind, url, other, None);
+    }
+
+    fn add_counted(&mut self, kind: FindingKind, url: &str, other: &str, count: Option<u64>) {
+        let found = FoundPage { url: url.to_owned(), other: other.to_owned(), count };
+        self.findings.entry(kind).or_default().push(found);
     }
 }
 
-fn audited(line: &PageLine) -> AuditedUrl {
-    // Predicted duplicates were not compared, and pages of earlier crawls are not on this site.
-    let is_compared = line.rule.is_none() && line.duplicate_in.is_none();
-    let kept = if line.is_kept() { Some(line.url.clone()) } else { line.duplicate_of.clone().filter(|_| is_compared) };
-    let is_redirect = line.outcome == OutcomeKind::Redirected;
-    AuditedUrl {
-        outcome: line.outcome,
-        kept,
-        canonical: line.canonical.clone(),
-        leads_to: line.final_url.clone().filter(|_| is_redirect),
+impl AuditedUrls {
+    /// Adds a line. Returns whether its URL is new; a later line of one takes the place of the first.
+    fn add(&mut self, line: &PageLine) -> bool {
+        let known = self.places.get(&*line.url).copied();
+        let url = known.map_or_else(|| Rc::from(&*line.url), |place| Rc::clone(&self.urls[place].url));
+        let page = AuditedUrl::of(line, Rc::clone(&url));
+        match known {
+            Some(place) => self.urls[place] = page,
+            None => {
+                self.places.insert(url, self.urls.len());
+                self.urls.push(page);
+            }
+        }
+        known.is_none()
+    }
+
+    fn get(&self, url: &str) -> Option<&AuditedUrl> {
+        self.places.get(url).map(|place| &self.urls[*place])
+    }
+}
+
+impl AuditedUrl {
+    fn of(line: &PageLine, url: Rc<str>) -> Self {
+        // Predicted duplicates were not compared, and pages of earlier crawls are not on this site.
+        let is_compared = line.rule.is_none() && line.duplicate_in.is_none();
+        let kept =
+            if line.is_kept() { Some(line.url.clone()) } else { line.duplicate_of.clone().filter(|_| is_compared) };
+        let is_left_out = matches!(
+            line.reason,
+            Some(Reason::Excluded(Exclusion::Pattern) | Reason::Deferred(Deferral::DuplicateLink))
+        );
+        let is_redirect = line.outcome == OutcomeKind::Redirected;
+        Self {
+            url,
+            outcome: line.outcome,
+            kept,
+            canonical: line.canonical.clone(),
+            alternates: line.alternates.iter().map(|alternate| alternate.url.clone()).collect(),
+            leads_to: line.final_url.clone().filter(|_| is_redirect),
+            referrer: line.referrer.clone(),
+            requests: line.requests,
+            is_left_out: line.outcome == OutcomeKind::PredictedDuplicate || is_left_out,
+        }
+    }
+
+    /// Whether it is a unique page.
+    fn is_kept(&self) -> bool {
+        self.kept.as_deref() == Some(&*self.url)
+    }
+
+    fn crawled(&self) -> CrawledUrl<'_> {
+        let Self { url, kept, requests, is_left_out, .. } = self;
+        CrawledUrl { url, kept: kept.as_deref(), requests: *requests, is_left_out: *is_left_out }
     }
 }
 
@@ -282,7 +288,7 @@ mod tests {
             kept("/5", &names("/never-asked")),
         ];
         std::fs::write(folder.path().join("pages.jsonl"), lines.join("\n") + "\n").unwrap();
-        let audit = Audit::read(folder.path()).unwrap();
+        let audit = Audit::read_lines(folder.path()).unwrap().0;
         let path = |url: &str| url.strip_prefix("http://a.test").unwrap().to_owned();
         let mut told = Vec::new();
         for (kind, pages) in &audit.findings {

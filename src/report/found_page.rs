@@ -1,0 +1,16 @@
+//! A page that a finding or a change is about.
+
+use serde::Serialize;
+
+/// A page with a finding, and the page that it is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FoundPage {
+    /// The URL of the page.
+    pub url: String,
+    /// The URL of the other one: the page that it repeats, names or leads to, that names it, or the first of its title.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub other: String,
+    /// Pages that link to it, or words on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
