@@ -39,6 +39,8 @@ pub mod exit {
     pub const SOME_INPUT_UNREAD: u8 = 8;
     /// Finished with more duplicates than `--max-duplicate-rate` allows.
     pub const TOO_MANY_DUPLICATES: u8 = 9;
+    /// `redirects`: pages of the earlier site have no match.
+    pub const UNMATCHED: u8 = 10;
     /// A bug in this program.
     pub const INTERNAL: u8 = 70;
     /// Stopped by SIGINT.

@@ -1,5 +1,6 @@
 //! Earlier crawls to compare with (`--against`).
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::config::settings::{SettingDifference, Settings, fingerprint_difference};
@@ -25,12 +26,21 @@ pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Re
         return Err(CliError::usage(format!("{source}: {} is the output folder itself", folder.display()))
             .with_hint("a crawl always compares with its own pages"));
     }
+    read_folders(folders, settings, rendering).map(|against| Some(Arc::new(against)))
+}
+
+/// Reads these crawls, whose records must be comparable with these settings.
+pub(super) fn read_folders(
+    folders: &[PathBuf],
+    settings: &Settings,
+    rendering: &str,
+) -> Result<ReferenceCrawls, CliError> {
     let ours = of_records(&settings.fingerprint());
     let differs = |fingerprint: &str| {
         let difference = fingerprint_difference(&of_records(fingerprint), &ours)?;
         Some((difference.key, difference.was, difference.is))
     };
-    ReferenceCrawls::read(folders, rendering, differs).map(|against| Some(Arc::new(against))).map_err(reference_error)
+    ReferenceCrawls::read(folders, rendering, differs).map_err(reference_error)
 }
 
 fn of_records(fingerprint: &str) -> String {

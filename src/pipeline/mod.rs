@@ -25,6 +25,7 @@
 mod batch;
 mod commit;
 mod content_reader;
+mod counterparts;
 mod decision_stage;
 mod displaced_page;
 mod error;
@@ -42,6 +43,7 @@ mod shared_crawl;
 mod shared_rests;
 mod stop;
 
+pub use counterparts::{Counterpart, counterparts};
 pub use error::PipelineError;
 pub use records::{PageRecordError, PageRecords};
 pub use reference_crawls::{ReferenceCrawls, ReferenceCrawlsError, link_hash};

@@ -45,6 +45,8 @@ struct ReferenceFolder {
     crawl: String,
     /// Pages that the crawl had decided when it was read.
     judged: u32,
+    /// Of these, those that it stored.
+    stored: u32,
 }
 
 /// The facts about a stored page that its duplicate's line names.
@@ -154,12 +156,14 @@ impl ReferenceCrawls {
             if let Some((key, was, is)) = differs(&opened.identity.fingerprint) {
                 return Err(ReferenceCrawlsError::Setting { folder: folder.clone(), key, was, is }.into());
             }
+            let before = writer.ends.len();
             writer.take(read.len() as u32, &reader).map_err(|error| match error {
                 PipelineError::Store(source) => failed(source).into(),
                 other => other,
             })?;
             let name = folder.display().to_string();
-            read.push(ReferenceFolder { name, crawl: opened.identity.crawl, judged: opened.mark.pages });
+            let stored = (writer.ends.len() - before) as u32;
+            read.push(ReferenceFolder { name, crawl: opened.identity.crawl, judged: opened.mark.pages, stored });
         }
         let file = writer.out.into_inner().map_err(|error| spool(error.into_error()))?;
         Ok(Self { folders: read, vocabulary: writer.vocabulary, ends: writer.ends, file: Mutex::new(file) })
@@ -175,6 +179,11 @@ impl ReferenceCrawls {
     /// Returns the number of pages.
     pub fn len(&self) -> u32 {
         self.ends.len() as u32
+    }
+
+    /// Returns the number of pages of the first folder, which are the first pages.
+    pub(super) fn pages_of_first(&self) -> u32 {
+        self.folders.first().map_or(0, |folder| folder.stored)
     }
 
     /// Returns whether there are no pages.

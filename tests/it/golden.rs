@@ -17,7 +17,7 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "",
     "audit",
     "crawl",
@@ -33,6 +33,7 @@ const COMMANDS: [&str; 25] = [
     "explain",
     "rules",
     "rules list",
+    "redirects",
     "report",
     "demo",
     "verify",
@@ -46,7 +47,7 @@ const COMMANDS: [&str; 25] = [
 ];
 
 /// Command lines that fail, each in a folder of its own that holds [`FILES`].
-const MISTAKES: [&str; 33] = [
+const MISTAKES: [&str; 34] = [
     "",
     "not-a-command",
     "ftp://h.test/",
@@ -69,6 +70,7 @@ const MISTAKES: [&str; 33] = [
     "export missing --format jsonl",
     "explain missing http://h.test/",
     "audit missing",
+    "redirects missing missing",
     "clusters missing",
     "verify missing",
     "report missing",

@@ -20,6 +20,7 @@
 //! | `report` | that a report is true and harmless |
 //! | `site_audit` | that planted faults of a site are found, and that the proposed changes do what they promise |
 //! | `recrawl` | crawling a finished crawl again |
+//! | `redirects` | the redirect map between two crawls |
 //! | `reindex` | rebuilding a store from lines and archive |
 //! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
 //! | `kill` | recovery from SIGKILL at any moment |
@@ -118,6 +119,7 @@ mod pages_as_they_are;
 mod planted;
 mod program;
 mod recrawl;
+mod redirects;
 mod reindex;
 mod rendering;
 mod report;

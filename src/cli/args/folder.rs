@@ -55,6 +55,20 @@ pub struct AuditArguments {
     pub json: bool,
 }
 
+/// The arguments of `redirects`.
+#[derive(Debug, Args)]
+pub struct RedirectsArguments {
+    /// Output folder of the crawl of the earlier site
+    #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
+    pub old: PathBuf,
+    /// Output folder of the crawl of the later site
+    #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
+    pub new: PathBuf,
+    /// Write the CSV to FILE instead of stdout
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+}
+
 /// The arguments of `rules`.
 #[derive(Debug, Args)]
 pub struct RulesArguments {

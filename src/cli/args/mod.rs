@@ -41,7 +41,7 @@ pub use dedup::DedupArguments;
 pub use eval::EvalArguments;
 pub use folder::{
     AuditArguments, ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ManArguments,
-    ReindexArguments, ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
+    RedirectsArguments, ReindexArguments, ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
 };
 #[cfg(feature = "cluster")]
 pub use gather::GatherArguments;
@@ -95,8 +95,10 @@ pub enum Command {
     Status(StatusArguments),
     /// List clusters of duplicates and the page to keep of each
     Clusters(ClustersArguments),
-    /// Compare what pages say of themselves (canonical, title, URL) with the duplicates
+    /// List what to change on a site: robots.txt, redirects, canonical pages, links
     Audit(AuditArguments),
+    /// Map the pages of an earlier crawl to those of a later one, by what they say
+    Redirects(RedirectsArguments),
     /// Deduplicate pages from WARC, Parquet, JSONL or folders
     Dedup(Box<DedupArguments>),
     /// Export pages as Parquet, JSONL or WARC, or duplicate rates as CSV

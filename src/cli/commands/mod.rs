@@ -17,6 +17,7 @@ mod export;
 mod gather;
 mod man;
 mod read_document;
+mod redirects;
 mod reindex;
 mod report;
 mod rules;
@@ -46,6 +47,7 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Audit(arguments)) => audit::run(&arguments),
+        Some(Command::Redirects(arguments)) => redirects::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Rules(arguments)) => rules::run(&arguments),
