@@ -228,3 +228,27 @@ fn the_proposed_changes_lower_the_rate_as_foretold() {
     let csv = std::fs::read_to_string(place.path("out/report_files/changes.csv")).unwrap();
     assert!(csv.contains("robots.txt: Disallow: /print/"), "{csv}");
 }
+
+#[test]
+fn unique_pages_of_one_pattern_that_are_much_alike_are_grouped() {
+    let place = Place::new();
+    let row = |url: String, words: Vec<String>| {
+        serde_json::json!({ "url": format!("http://shop.test{url}"), "text": words.join(" ") }).to_string() + "\n"
+    };
+    let login = |number: usize| [words_of(1, "login", 80), words_of(2, &number.to_string(), 12)].concat();
+    let mut rows: String = (0..40).map(|number| row(format!("/login?next=/{number}"), login(number))).collect();
+    rows.extend((0..40).map(|number| row(format!("/article/{number}"), words_of(3, &number.to_string(), 80))));
+    place.write("rows.jsonl", &rows);
+    place.run(["dedup", "rows.jsonl", "-o", "out"]).finish().expect_code(0);
+    let is_login = |line: &&Value| line["url"].as_str().unwrap().contains("/login") && line["outcome"] == "stored";
+    let unique = place.pages().iter().filter(is_login).count();
+    let audit = audit(&place, "out");
+    let [group] = &audit["alike"].as_array().unwrap()[..] else { panic!("{}", audit["alike"]) };
+    assert_eq!(
+        (group["pattern"].as_str(), group["pages"].as_u64()),
+        (Some("http://shop.test/login?next"), Some(unique as u64))
+    );
+    assert!(unique >= 20 && group["alike"].as_f64().is_some_and(|alike| (0.8..0.95).contains(&alike)), "{group}");
+    let text = place.run(["audit", "out"]).finish().expect_code(0).stdout;
+    assert!(text.contains("  http://shop.test/login?next\n    ") && !text.contains("0 requests"), "{text}");
+}

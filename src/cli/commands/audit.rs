@@ -113,12 +113,16 @@ fn alike(audit: &Audit) -> String {
 
 fn change(change: &SiteChange) -> String {
     let pages = counted(change.pages, "page", "pages");
-    let requests = counted(change.requests, "request", "requests");
+    // Pages from files have none.
+    let requests = match change.requests {
+        0 => String::new(),
+        requests => format!(", {}", counted(requests, "request", "requests")),
+    };
     let left_out = match change.left_out {
         0 => String::new(),
         urls => format!(", {} not fetched", counted(urls, "URL", "URLs")),
     };
-    let mut text = format!("\n  {}\n    {pages}, {requests}{left_out}\n", terminal_safe(&change.pattern));
+    let mut text = format!("\n  {}\n    {pages}{requests}{left_out}\n", terminal_safe(&change.pattern));
     match &change.mend {
         Mend::Robots { origin, lines } => {
             let _ = writeln!(text, "    {}/robots.txt:", terminal_safe(origin));
