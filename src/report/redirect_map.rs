@@ -205,7 +205,7 @@ mod tests {
             url: "http://a.test/edited".to_owned(),
             of: "http://a.test/revised".to_owned(),
             score: Score(900_000),
-            difference: Some(Difference { adds: 2, lacks: 3, has_own_subject: false }),
+            difference: Some(Difference { adds: 2, lacks: 3, words: 40, loses: 2, has_own_subject: false }),
         };
         let map = RedirectMap::read(old.path(), new.path(), vec![near]).unwrap();
         let lines: Vec<String> = map.csv().replace("http://a.test", "").lines().map(str::to_owned).collect();
