@@ -91,7 +91,7 @@ fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u
         let sample: Vec<_> = runs.iter().take(16).map(|run| (&text.name[..], *run)).collect();
         let said: Vec<usize> = sample.iter().filter_map(|run| named.get(run).copied()).collect();
         let is_edition = !text.name.is_empty() && !said.is_empty() && said.len() * 8 >= sample.len();
-        let is_edition = is_edition && said.iter().all(|documents| *documents < 12);
+        let is_edition = is_edition && said.iter().all(|documents| *documents < 8);
         sample.into_iter().for_each(|run| *named.entry(run).or_default() += 1);
         runs.into_iter().filter(|_| !is_edition).for_each(|run| *counts.entry(run).or_default() += 1);
     }

@@ -10,7 +10,7 @@ use crate::model::RunningText;
 const COMMON: u8 = 5;
 /// Documents that make a name common together with a text. Editions of one page are fewer, and pages that have no name but that of
 /// their site are more.
-const COMMON_NAME: u8 = 12;
+const COMMON_NAME: u8 = 8;
 /// Runs that represent a page together with its name.
 const SAMPLE: usize = 16;
 /// One of so many of these in common makes a page an edition of another one.

@@ -32,7 +32,7 @@
 //! | own words that may be missing | 1/4, 2/5 | there too |
 //! | uses of a word that make a subject | 4, and one in 200 words | there too |
 //! | own words shared, below which names decide | 10 | there too |
-//! | runs of a sample of 16 that make an edition, documents that make a name common | 2, 12 | there too |
+//! | runs of a sample of 16 that make an edition, documents that make a name common | 2, 8 | there too |
 //!
 //! **Memory.** Counts of runs take 2 to 3 bytes a run of a stored page ([`common_runs`]), and at most
 //! [`Options::text_memory`].
