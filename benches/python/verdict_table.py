@@ -278,7 +278,7 @@ def orders(bench):
     """How many pages three random orders of the same pages store."""
     found = {}
     for file in [*bench.found('mix', 'mix.jsonl'), *(f for f in bench.found('wild', '*') if f.is_dir())]:
-        rows = file.read_text(encoding='utf-8').splitlines() if file.is_file() else list(pages_of(file))
+        rows = file.read_text(encoding='utf-8').rstrip('\n').split('\n') if file.is_file() else list(pages_of(file))
         stored = [stored_of(bench, random.Random(seed).sample(rows, len(rows))) for seed in (1, 2, 3)]
         found[file.stem] = {'pages': len(rows), 'stored': ' '.join(map(str, stored)), 'differ': f'{(max(stored) - min(stored)) / max(stored):.2%}'}
     return found
