@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ndcrawl::cluster::{Connector, Session};
+use ndcrawl::cluster::{Connector, FORMAT, Session};
 
 use super::begin;
 use super::connection::{Pooler, set};
@@ -100,9 +100,9 @@ async fn another_crawl_and_settings_that_cannot_be_divided_are_refused() {
     session.client().execute("UPDATE crawl SET rendering = 'older'", &[]).await.unwrap();
     assert_refused(init(&place, &url, &name), "another rendering: join it with", servers);
     session.client().execute("UPDATE crawl SET format = 99", &[]).await.unwrap();
-    let format = "tables of format 99, this program has format 7: use the version that made it";
-    assert_refused(init(&place, &url, &name), format, servers);
-    assert_refused(place.run(["status", &url]).args(name).finish(), format, servers);
+    let format = format!("tables of format 99, this program has format {FORMAT}: use the version that made it");
+    assert_refused(init(&place, &url, &name), &format, servers);
+    assert_refused(place.run(["status", &url]).args(name).finish(), &format, servers);
 }
 
 /// A server that is too old is not installed here: `server_check` has that test.

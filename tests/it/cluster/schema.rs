@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ndcrawl::cluster::{ClusterError, Connector, CrawlPlan, CrawlState, drop_crawl, init, open, stop};
+use ndcrawl::cluster::{ClusterError, Connector, CrawlPlan, CrawlState, FORMAT, drop_crawl, init, open, stop};
 
 use super::servers::LocalServers;
 use super::{begin, plan, session};
@@ -49,11 +49,14 @@ async fn another_plan_another_format_and_no_crawl_are_refused_with_the_remedy() 
         let expected = format!("there is a crawl 'of_one_plan' with another {difference}: join it");
         assert!(told.starts_with(&expected), "{told}");
     }
-    session.client().execute("UPDATE crawl SET format = 8", &[]).await.unwrap();
+    session.client().execute("UPDATE crawl SET format = $1", &[&(FORMAT + 1)]).await.unwrap();
     let told = refusal(open(&session, &plan.name).await);
+    let (later, own) = (FORMAT + 1, FORMAT);
     assert_eq!(
         told,
-        "the crawl 'of_one_plan' has tables of format 8, this program has format 7: use the version that made it"
+        format!(
+            "the crawl 'of_one_plan' has tables of format {later}, this program has format {own}: use the version that made it"
+        )
     );
     let told = refusal(open(&session, &super::plan("never_made", 1).name).await);
     assert_eq!(told, "there is no crawl 'never_made' in this database: `ndcrawl cluster init` makes one");

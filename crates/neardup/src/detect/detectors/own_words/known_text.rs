@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::common_runs::CommonRuns;
-use super::smallest;
+use super::sample::smallest;
 use crate::model::RunningText;
 
 /// Documents of different subjects that make a run common.

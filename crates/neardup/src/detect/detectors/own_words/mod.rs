@@ -42,12 +42,14 @@
 mod common_runs;
 mod comparison;
 mod known_text;
+mod sample;
 
 use std::io::{self, Read, Write};
 
 use self::common_runs::CommonRuns;
 pub use self::comparison::PreparedText;
 use self::known_text::KnownText;
+use self::sample::smallest;
 use super::Measure;
 use super::mwo::Mwo;
 use crate::detect::Options;
@@ -194,27 +196,6 @@ impl OwnWordsMeasure {
             named: self.keys(page, named.into_iter().map(|run| run ^ name).collect()),
         }
     }
-}
-
-/// Returns the smallest hashes, ascending, each once.
-fn smallest(runs: impl Iterator<Item = u64>, most: usize) -> Vec<u64> {
-    let all: Vec<u64> = runs.collect();
-    // Few runs stand twice, so these are nearly always enough.
-    let some = most + most / 4;
-    let mut runs = all.clone();
-    if some < runs.len() {
-        runs.select_nth_unstable(some);
-        runs.truncate(some);
-        runs.sort_unstable();
-        runs.dedup();
-    }
-    if runs.len() < most {
-        runs = all;
-        runs.sort_unstable();
-        runs.dedup();
-    }
-    runs.truncate(most);
-    runs
 }
 
 impl Measure for OwnWordsMeasure {
