@@ -15,7 +15,12 @@ pub(super) const FILE: &str = "rules.jsonl";
 pub(super) fn read_given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     let mut rules = Vec::new();
     for path in &settings.dust.rules {
-        let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: no such file", path.display())))?;
+        let refused = |error: ListingError| {
+            CliError::usage(format!("{}: {error}", path.display()))
+                .with_hint("--rules takes the rules.jsonl of a crawl, or a file from 'ndcrawl rules DIR -o FILE'")
+        };
+        let absent = || CliError::usage(format!("{}: no such file", path.display()));
+        let found = read(path).map_err(refused)?.ok_or_else(absent)?;
         rules.extend(
             found.into_iter().filter(|rule| matches!(rule.confidence.state, RuleState::Proven | RuleState::Off)),
         );
@@ -32,7 +37,7 @@ pub(super) fn initial_rules(
     dir: &Path,
     is_new_generation: bool,
 ) -> Result<Vec<ListedRule>, CliError> {
-    let own = read(&dir.join(FILE))?.unwrap_or_default();
+    let own = read_own(dir)?;
     let is_on =
         |rule: &ListedRule| own.iter().any(|own| !own.off && own.rule == rule.rule && own.context == rule.context);
     rules.retain(|rule| !rule.off || !is_on(rule));
@@ -65,15 +70,21 @@ pub(super) fn lines(rules: &[ListedRule]) -> Result<String, CliError> {
     Ok(lines.collect::<Result<String, _>>().map_err(anyhow::Error::from)?)
 }
 
-/// Reads a file of rules; `None` if it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<ListedRule>>, CliError> {
-    let failed = |error: ListingError| {
-        CliError::usage(format!("{}: {error}", path.display()))
-            .with_hint("--rules takes the rules.jsonl of a crawl, or a file from 'ndcrawl rules DIR -o FILE'")
+/// Reads the rules of a crawl from its folder.
+pub(super) fn read_own(dir: &Path) -> Result<Vec<ListedRule>, CliError> {
+    let path = dir.join(FILE);
+    let damaged = |error: ListingError| {
+        CliError::new(exit::CORRUPT, format!("{}: {error}", path.display()))
+            .with_hint("remove the file: rules are learned again, and those that were switched off are not known then")
     };
+    Ok(read(&path).map_err(damaged)?.unwrap_or_default())
+}
+
+/// Reads a file of rules; `None` if it does not exist.
+fn read(path: &Path) -> Result<Option<Vec<ListedRule>>, ListingError> {
     match File::open(path) {
-        Ok(file) => ListedRule::read(BufReader::new(file)).map(Some).map_err(failed),
+        Ok(file) => ListedRule::read(BufReader::new(file)).map(Some),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error.into())),
+        Err(error) => Err(error.into()),
     }
 }

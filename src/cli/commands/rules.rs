@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::cli::args::RulesArguments;
 use crate::cli::errors::{CliError, exit, rules_in_use_error};
 use crate::cli::output_dir::expect_whole;
-use crate::cli::rule_file::{self, FILE, lines};
+use crate::cli::rule_file::{self, lines};
 use crate::cli::table::aligned;
 use crate::cli::terminal::{write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     let switched: Vec<_> = switched.chain(arguments.on.iter().map(|&number| (number, false))).collect();
     // A running crawl has read its rules, and overwrites the file when it ends.
     let _held = if switched.is_empty() { None } else { store::hold(dir).map_err(rules_in_use_error)? };
-    let mut rules = rule_file::read(&dir.join(FILE))?.unwrap_or_default();
+    let mut rules = rule_file::read_own(dir)?;
     switch(&mut rules, &switched)?;
     if !switched.is_empty() {
         rule_file::save(dir, &rules)?;
