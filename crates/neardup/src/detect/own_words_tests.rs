@@ -87,13 +87,12 @@ fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u
         if !counts_here {
             continue;
         }
-        let runs: BTreeSet<u64> = text.runs().collect();
-        let sample: Vec<_> = runs.iter().take(16).map(|run| (&text.name[..], *run)).collect();
-        let said: Vec<usize> = sample.iter().filter_map(|run| named.get(run).copied()).collect();
-        let is_edition = !text.name.is_empty() && !said.is_empty() && said.len() * 8 >= sample.len();
-        let is_edition = is_edition && said.iter().all(|documents| *documents < 8);
-        sample.into_iter().for_each(|run| *named.entry(run).or_default() += 1);
-        runs.into_iter().filter(|_| !is_edition).for_each(|run| *counts.entry(run).or_default() += 1);
+        for run in text.runs().collect::<BTreeSet<u64>>() {
+            let editions = named.entry((&text.name[..], run)).or_default();
+            let is_counted = text.name.is_empty() || *editions == 0 || *editions >= 8;
+            *editions += 1;
+            *counts.entry(run).or_default() += usize::from(is_counted);
+        }
     }
     counts.into_iter().filter(|(_, count)| *count >= 5).map(|(run, _)| run).collect()
 }

@@ -118,7 +118,7 @@ table! {
             .fixed(),
         /// Memory for what many pages say; beyond it, what one page alone has said is forgotten
         pub memory: Size = key(Shape::Value("SIZE"), "256M")
-            .because("Enough for some 200,000 pages before anything is forgotten; smaller crawls take less.")
+            .because("Enough for some 100,000 pages before anything is forgotten; smaller crawls take less.")
             .example("--memory 2G")
             .flag("memory")
             .fixed(),

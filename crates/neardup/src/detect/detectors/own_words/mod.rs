@@ -19,9 +19,9 @@
 //! Two pages without running text are compared by their weights alone, which must be firm.
 //!
 //! *Documents of different subjects*: every stored page, and a near-duplicate that has another name than the page it
-//! repeats and says something that one does not; but no edition of one that was counted: a page of its name that has an
-//! eighth of its runs, by a sample. Copies, editions and frames have no subject of their own, so an article may be printed
-//! and revised as often as one likes. A name that many documents have with the same text, such as that of the site, is none.
+//! repeats and says something that one does not. A run counts once for each name, so of an edition only what is new in it
+//! counts. Copies, editions and frames have no subject of their own, so an article may be printed and revised as often as
+//! one likes. A name that eight documents have beside one run, such as that of the site, tells none of them apart.
 //!
 //! What is known is as of the last update, and of stored pages and verdicts alone: a verdict can be repeated from the log.
 //! All arithmetic is in integers, so a tie is the same everywhere.
@@ -32,9 +32,9 @@
 //! | own words that may be missing | 1/4, 2/5 | there too |
 //! | uses of a word that make a subject | 4, and one in 200 words | there too |
 //! | own words shared, below which names decide | 10 | there too |
-//! | runs of a sample of 16 that make an edition, documents that make a name common | 2, 8 | there too |
+//! | documents of one name with a run that make the name common | 8 | there too |
 //!
-//! **Memory.** Counts of runs take 2 to 3 bytes a run of a stored page ([`common_runs`]), and at most
+//! **Memory.** Counts of runs take 4 to 6 bytes a run of a stored page ([`common_runs`]), and at most
 //! [`Options::text_memory`].
 //!
 //! **Departures.** The paper has no such check. Design notes: `docs/design/detect.md`.
