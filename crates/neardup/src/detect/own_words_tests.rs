@@ -87,12 +87,14 @@ fn common(pages: &[PageInput], verdicts: &[Verdict], known: usize) -> BTreeSet<u
         if !counts_here {
             continue;
         }
-        for run in text.runs().collect::<BTreeSet<u64>>() {
-            let editions = named.entry((&text.name[..], run)).or_default();
-            let is_counted = text.name.is_empty() || *editions == 0 || *editions >= 8;
-            *editions += 1;
-            *counts.entry(run).or_default() += usize::from(is_counted);
+        let is_common = |counts: &BTreeMap<u64, usize>, run| counts.get(&run).is_some_and(|count| *count >= 5);
+        let runs: BTreeSet<u64> = text.runs().filter(|run| !is_common(&counts, *run)).collect();
+        let editions = |run: &u64| named.get(&(&text.name[..], *run)).copied().unwrap_or(0);
+        let counts_all = text.name.is_empty() || runs.iter().any(|run| editions(run) >= 8);
+        for run in runs.iter().filter(|run| counts_all || editions(run) == 0) {
+            *counts.entry(*run).or_default() += 1;
         }
+        runs.into_iter().for_each(|run| *named.entry((&text.name[..], run)).or_default() += 1);
     }
     counts.into_iter().filter(|(_, count)| *count >= 5).map(|(run, _)| run).collect()
 }

@@ -32,7 +32,7 @@ impl KnownText {
     /// Counts what a document says. Returns the runs that became common.
     ///
     /// A run counts once for each name, so an edition adds only what is new in it. A name that many documents have beside the
-    /// same run does not tell them apart, so there the run counts for each.
+    /// same run does not tell them apart, so then all that they say counts for each.
     pub(super) fn learn(&mut self, text: &RunningText) -> Vec<u64> {
         if text.name.is_empty() {
             return self.runs.add(text.runs());
@@ -40,9 +40,10 @@ impl KnownText {
         let name = text.name_hash();
         let runs: Vec<u64> = text.runs().filter(|run| !self.runs.has(*run)).collect();
         let named: Vec<u64> = runs.iter().map(|run| run ^ name).collect();
-        let is_counted = |named: &u64| matches!(self.named.count(*named), 0 | COMMON_NAME..);
-        let counted: Vec<u64> =
-            runs.into_iter().zip(&named).filter(|(_, named)| is_counted(named)).map(|(run, _)| run).collect();
+        let documents: Vec<u8> = named.iter().map(|named| self.named.count(*named)).collect();
+        let is_of_site = documents.iter().any(|documents| *documents >= COMMON_NAME);
+        let counted = runs.into_iter().zip(documents).filter(|(_, documents)| is_of_site || *documents == 0);
+        let counted: Vec<u64> = counted.map(|(run, _)| run).collect();
         self.named.add(named.into_iter());
         self.runs.add(counted.into_iter())
     }
