@@ -145,8 +145,10 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
 
     let resumed = told(place.crawl(&graph.seeds()).args(["--max-pages", "1000"]), &[0, 4, 5], &damage);
     let goes_on = resumed.code == Some(0);
-    if resumed.code == Some(4) {
-        rebuilt_by_reindex(place, graph, &damage);
+    match resumed.code {
+        Some(4) if damage.is_in("rules.jsonl") => goes_on_without_rules(place, graph, &damage),
+        Some(4) => rebuilt_by_reindex(place, graph, &damage),
+        _ => {}
     }
     let after = told(place.run(["verify", "out"]), &[0, 1, 4], &damage);
     // A resumed crawl does not read all earlier files again; `verify` does.
@@ -159,6 +161,14 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
     }
     println!("{:>8} {:40} verify {:?}, resume {:?}", damage.kind, damage.file, verified.code, resumed.code);
     (!is_sound, goes_on)
+}
+
+/// Removes damaged rules, as the refusal says, and finishes the crawl.
+fn goes_on_without_rules(place: &Place, graph: &Graph, damage: &Damage) {
+    fs::remove_file(place.path("out/rules.jsonl")).unwrap();
+    told(place.crawl(&graph.seeds()).args(["--max-pages", "1000"]), &[0], damage);
+    told(place.run(["verify", "out"]), &[0], damage);
+    assert_eq!(outcomes(&lines(&place.path("out"))), expected(graph), "{damage:?}");
 }
 
 /// Rebuilds a refused store from lines and archive and finishes the crawl correctly, unless these or the settings are
