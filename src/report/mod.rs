@@ -52,7 +52,7 @@ use crate::store::{self, StoreReader};
 
 pub use audit::{AlikePages, Audit, FindingKind};
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
-pub use changes::{Foretold, Mend, SiteChange};
+pub use changes::{Mend, PagesLeft, SiteChange};
 pub use cluster_list::{Cluster, ClusterMember, Clusters, CopyDifference, ShownCopy};
 pub use comparison::{ChangedPage, ComparedPages, Comparison, PageChange};
 pub use csv_list::CsvList;

@@ -41,7 +41,7 @@ fn json(audit: &Audit) -> serde_json::Value {
             |(kind, pages)| json!({ "kind": kind, "meaning": kind.meaning(), "remedy": kind.remedy(), "pages": pages }),
         )
         .collect();
-    json!({ "compared": audit.compared, "duplicates": audit.duplicates, "changes": audit.changes, "foretold": audit.foretold, "alike": audit.alike, "findings": findings })
+    json!({ "compared": audit.compared, "duplicates": audit.duplicates, "changes": audit.changes, "left": audit.left, "alike": audit.alike, "findings": findings })
 }
 
 fn text(audit: &Audit) -> String {
@@ -81,10 +81,9 @@ fn changes(audit: &Audit) -> String {
         let _ = writeln!(text, "\nand {} more: --json has all", thousands(more as u64));
     }
     if audit.changes.iter().any(|change| change.mend != Mend::Canonical) {
-        let [before, after] =
-            [(audit.duplicates, audit.compared), (audit.foretold.duplicates, audit.foretold.compared)]
-                .map(|(part, whole)| part as f64 * 100.0 / whole.max(1) as f64);
-        let compared = counted(audit.foretold.compared, "page", "pages");
+        let [before, after] = [(audit.duplicates, audit.compared), (audit.left.duplicates, audit.left.compared)]
+            .map(|(part, whole)| part as f64 * 100.0 / whole.max(1) as f64);
+        let compared = counted(audit.left.compared, "page", "pages");
         let _ = writeln!(
             text,
             "\nWith all these lines and redirects, {compared} are left, {after:.1}% of them duplicates\n(now {before:.1}%)."

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use url::Url;
 
 use super::FoundPage;
-use super::changes::{CrawledUrl, Foretold, SiteChange, changes};
+use super::changes::{CrawledUrl, PagesLeft, SiteChange, changes};
 use crate::model::{Deferral, Exclusion, OutcomeKind, PageLine, Reason};
 use crate::store::{self, PageLines, StoreReader};
 
@@ -31,7 +31,7 @@ pub struct Audit {
     /// What to change, what spares most first.
     pub changes: Vec<SiteChange>,
     /// What the safe ones of these changes leave.
-    pub foretold: Foretold,
+    pub left: PagesLeft,
     /// The pages by kind, in the order of the crawl.
     pub findings: BTreeMap<FindingKind, Vec<FoundPage>>,
     /// Unique pages of one URL pattern that are much alike, the largest groups first.
@@ -89,7 +89,7 @@ impl Audit {
         }
         urls.urls.iter().for_each(|page| audit.look_at(page, &urls));
         let crawled = urls.urls.iter().map(AuditedUrl::crawled);
-        (audit.changes, audit.foretold) = changes(&crawled.collect::<Vec<_>>());
+        (audit.changes, audit.left) = changes(&crawled.collect::<Vec<_>>());
         Ok((audit, urls))
     }
 

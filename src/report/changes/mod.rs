@@ -71,7 +71,7 @@ pub struct SiteChange {
 
 /// The compared pages once the redirects and the lines of robots.txt are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Foretold {
+pub struct PagesLeft {
     /// Pages compared.
     pub compared: u64,
     /// Of these, duplicates.
@@ -89,7 +89,7 @@ pub(super) struct CrawledUrl<'a> {
 }
 
 /// Returns the changes, those that spare most URLs first, and what the safe ones leave.
-pub(super) fn changes(urls: &[CrawledUrl<'_>]) -> (Vec<SiteChange>, Foretold) {
+pub(super) fn changes(urls: &[CrawledUrl<'_>]) -> (Vec<SiteChange>, PagesLeft) {
     let mut pages = Pages::of(urls);
     let mut candidates = pages.candidates();
     let mut changes = Vec::new();
@@ -97,14 +97,14 @@ pub(super) fn changes(urls: &[CrawledUrl<'_>]) -> (Vec<SiteChange>, Foretold) {
         let candidate = candidates.swap_remove(best);
         changes.push(pages.change(&candidate, urls, true));
     }
-    let foretold = pages.left();
+    let left = pages.left();
     while let Some(best) = pages.best(&mut candidates, false) {
         let candidate = candidates.swap_remove(best);
         changes.push(pages.change(&candidate, urls, false));
     }
     changes.extend(pages.others());
     changes.sort_by_key(|change| Reverse(change.pages + change.left_out));
-    (changes, foretold)
+    (changes, left)
 }
 
 /// A compared page.
@@ -309,9 +309,9 @@ impl<'a> Pages<'a> {
     }
 
     /// Returns what is left of the compared pages.
-    fn left(&self) -> Foretold {
+    fn left(&self) -> PagesLeft {
         let taken = self.pages.iter().filter(|page| page.is_taken).count();
-        Foretold {
+        PagesLeft {
             compared: (self.pages.len() - taken) as u64,
             duplicates: (self.pages.len() - taken - self.texts.len()) as u64,
         }
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     /// A crawl of these URLs, each with the kept page of its text.
-    fn told(urls: &[(String, String)]) -> (Vec<SiteChange>, Foretold) {
+    fn told(urls: &[(String, String)]) -> (Vec<SiteChange>, PagesLeft) {
         // A crawl has one line of each URL.
         let mut known = std::collections::HashSet::new();
         let urls = urls.iter().filter(|(url, _)| known.insert(url));
@@ -406,7 +406,7 @@ mod tests {
                 (3, vec!["http://a.test/*/".to_owned(), "http://a.test/*".to_owned()]),
             ]
         );
-        assert_eq!(left, Foretold { compared: 21, duplicates: 0 });
+        assert_eq!(left, PagesLeft { compared: 21, duplicates: 0 });
         assert_eq!(changes[1].example.other, "http://a.test/p0");
     }
 
@@ -418,7 +418,7 @@ mod tests {
             (&*changes[0].example.url, &*changes[0].example.other),
             ("http://a.test/0?sid=1", "http://a.test/0")
         );
-        assert_eq!(left, Foretold { compared: 4, duplicates: 0 });
+        assert_eq!(left, PagesLeft { compared: 4, duplicates: 0 });
     }
 
     #[test]
@@ -463,6 +463,6 @@ mod tests {
         let (changes, left) = changes(&urls);
         assert_eq!((changes[0].pages, changes[0].requests, changes[0].left_out), (3, 6, 1));
         assert_eq!((changes[1].pages, &*changes[1].example.url), (1, "http://a.test/one"));
-        assert_eq!(left, Foretold { compared: 4, duplicates: 1 });
+        assert_eq!(left, PagesLeft { compared: 4, duplicates: 1 });
     }
 }

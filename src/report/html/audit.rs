@@ -18,7 +18,7 @@ fn changes(report: &Report, parts: &mut Parts<'_>) -> String {
     if audit.changes.is_empty() {
         return String::new();
     }
-    let left = audit.foretold;
+    let left = audit.left;
     let mut html = format!(
         "<p>Redirects and lines of robots.txt stand here only if each page that they take away repeats one that stays. With all of \
          them, {} pages are left, {} of them duplicates (now {} of {}).</p>\n",

@@ -8,7 +8,7 @@ use crate::detect::Options;
 use crate::model::{Deferral, Exclusion, FailureClass, HostRow, PageLine, Reason, Threshold};
 use crate::report::{
     AlikePages, Audit, Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint,
-    DecisionSettings, DiffRow, FindingKind, Foretold, FoundPage, LineStats, Mend, ShownCopy, SiteChange, SkipCost,
+    DecisionSettings, DiffRow, FindingKind, FoundPage, LineStats, Mend, PagesLeft, ShownCopy, SiteChange, SkipCost,
     ThresholdCurve, VerdictCounts,
 };
 
@@ -108,7 +108,7 @@ fn report(text: &str) -> Report {
                 unique: 1,
                 unique_example: Some(text.to_owned()),
             }],
-            foretold: Foretold { compared: 3, duplicates: 0 },
+            left: PagesLeft { compared: 3, duplicates: 0 },
             findings: FindingKind::ALL
                 .map(|kind| (kind, vec![FoundPage { url: text.to_owned(), other: text.to_owned(), count: Some(7) }]))
                 .into(),
