@@ -367,6 +367,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         host_concurrency: politeness.host_concurrency.0.get(),
         max_crawl_delay: politeness.max_crawl_delay,
         ignore_robots: politeness.ignore_robots,
+        preferences: politeness.preferences,
         ..fetch::Options::default()
     }
 }

@@ -131,7 +131,10 @@ impl ArchivedPage {
 /// Updates the header of an archived answer (RFC 9111, section 3.2). Lines about the content stay, because the content
 /// is unchanged.
 fn updated(archived: Vec<Header>, now: &[Header]) -> Vec<Header> {
-    let of_content = |name: &str| name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("content-"));
+    // What may be done with the content is not the content.
+    let of_use = |name: &str| ["content-usage", "content-signal"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    let of_content =
+        |name: &str| name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("content-")) && !of_use(name);
     let newer: Vec<&Header> = now.iter().filter(|(name, _)| !of_content(name)).collect();
     let is_kept = |name: &str| !newer.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
     let kept = archived.into_iter().filter(|(name, _)| is_kept(name));

@@ -134,6 +134,10 @@ impl Worker {
             HostHealth::Ill => return self.rest(lease),
             HostHealth::GivenUp => return self.give_up(lease),
         }
+        let site = match lease.discovery.kind {
+            LinkKind::SitemapFile => Arc::default(),
+            _ => self.fetch.fetcher.site_preferences(&lease.url, &robots).await,
+        };
         // The origin may rest after a request for robots.txt. The lease goes back rather than hold a place among
         // the fetches meanwhile.
         if let Some(due) = self.fetch.fetcher.next_start(&lease.url.origin())
@@ -150,10 +154,14 @@ impl Worker {
             sitemap_bytes: self.is_named_as_sitemap(lease).then_some(SITEMAP_BYTES),
         };
         let is_conditional = !request.unless.is_empty();
-        match self.fetch.fetcher.polite_request(&lease.url, request).await {
+        let mut step = match self.fetch.fetcher.polite_request(&lease.url, request).await {
             Ok(fetched) => self.answered(lease, &asked, Arc::new(fetched), (archived, is_conditional)).await,
             Err(failure) => self.unanswered(lease, &asked, failure),
+        };
+        if let NextStep::Finish(FetchOutcome::Page(page)) = &mut step {
+            page.rendered.preferences.extend(robots.preferences(address).into_iter().chain(site.of(address)));
         }
+        step
     }
 
     /// Gives the lease back until the host has rested.

@@ -22,6 +22,7 @@ use super::resolver::Resolver;
 use super::robots::now_millis;
 use super::robots_cache::RobotsCache;
 use super::robots_download::{RobotsTransport, download_robots};
+use super::site_files::{SiteFiles, SitePreferences};
 use super::{
     AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Robots, Traffic, accepts, back_off,
     rest_asked,
@@ -45,6 +46,7 @@ pub(super) struct Inner {
     clients: HttpClients,
     pub(super) politeness: Politeness,
     pub(super) robots: RobotsCache,
+    site_files: SiteFiles,
     in_flight: InFlight,
     /// Whether any server has ever answered.
     heard: AtomicBool,
@@ -66,6 +68,7 @@ impl Fetcher {
             clients: HttpClients::new(&options, &proxies, &resolver)?,
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
+            site_files: SiteFiles::default(),
             in_flight: InFlight::default(),
             heard: AtomicBool::new(false),
             silent: Mutex::default(),
@@ -161,6 +164,15 @@ impl Fetcher {
         let robots = self.0.robots.get_or_download(&origin, &self.0.options, download).await;
         self.set_crawl_delay(&origin, robots.crawl_delay());
         robots
+    }
+
+    /// Returns what the files beside robots.txt say of the use of the site's pages, if that is asked for
+    /// ([`Options::preferences`]). Downloads them at the first call for the origin.
+    pub async fn site_preferences(&self, url: &CanonicalUrl, robots: &Robots) -> Arc<SitePreferences> {
+        match self.0.options.preferences {
+            true => self.0.site_files.get_or_download(self, &self.0.options, (&url.origin(), robots)).await,
+            false => Arc::default(),
+        }
     }
 
     /// Whether a download of the origin's robots.txt is under way.

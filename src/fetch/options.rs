@@ -71,6 +71,8 @@ pub struct Options {
     pub max_crawl_delay: Duration,
     /// Whether robots.txt is neither downloaded nor obeyed.
     pub ignore_robots: bool,
+    /// Whether each origin is asked once for its other files that speak of the use of pages.
+    pub preferences: bool,
     /// Bytes of robots.txt that are read (RFC 9309, section 2.5: at least 500 KiB).
     pub robots_max_bytes: usize,
     /// Time to live of robots.txt (RFC 9309, section 2.4: at most a day).
@@ -120,6 +122,7 @@ impl Default for Options {
             host_concurrency: 1,
             max_crawl_delay: Duration::from_secs(60),
             ignore_robots: false,
+            preferences: false,
             robots_max_bytes: 512 * 1024,
             robots_ttl: Duration::from_secs(24 * 60 * 60),
         }

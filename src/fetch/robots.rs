@@ -4,10 +4,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use url::{Position, Url};
 
+use super::path_preferences::PathPreferences;
 use super::robots_rules::RobotsRules;
 use super::robots_text::{as_utf8, is_packed, is_without_sense, our_part};
 use super::{FetchFailure, Options};
-use crate::model::{CanonicalUrl, RobotsRow};
+use crate::model::{CanonicalUrl, Preference, RobotsRow};
 
 /// Time after which an unreachable robots.txt is tried again.
 const UNREACHABLE_FOR: Duration = Duration::from_secs(10 * 60);
@@ -33,6 +34,7 @@ pub struct Robots {
     again_at: Option<i64>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
+    preferences: PathPreferences,
     /// Whether there is text, and nothing of it is a rule or any other line of such a file.
     is_without_sense: bool,
 }
@@ -84,6 +86,7 @@ impl Robots {
             again_at: None,
             crawl_delay: None,
             sitemaps: Vec::new(),
+            preferences: PathPreferences::default(),
             is_without_sense: false,
         }
     }
@@ -127,6 +130,11 @@ impl Robots {
     /// The sitemaps in order of appearance, without repeats, http and https only.
     pub fn sitemaps(&self) -> &[Url] {
         &self.sitemaps
+    }
+
+    /// Returns what the file says of the use of the page at this address.
+    pub fn preferences(&self, address: &Url) -> Vec<Preference> {
+        self.preferences.of(address)
     }
 
     /// The failure, if there was no response.
@@ -175,6 +183,7 @@ impl Robots {
         self.is_without_sense = is_without_sense(text);
         self.crawl_delay = part.crawl_delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         self.sitemaps = sitemaps(origin, &part.sitemaps);
+        self.preferences = PathPreferences::of_robots(&part, self.row.fetched_at);
         self.rules = Rules::Parsed(RobotsRules::new(part.rules));
     }
 }

@@ -34,15 +34,33 @@ pub(super) trait RobotsTransport: Sync {
 /// A host that was in trouble before is asked once: its rests get longer, and whoever waits here has a place among the
 /// fetches, which others need.
 pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &Options, origin: &str) -> Robots {
+    let (row, failure) = download_row(transport, options, origin, ("/robots.txt", options.robots_max_bytes)).await;
+    if failure.is_some() {
+        return Robots::failed(row, failure);
+    }
+    let robots = Robots::new(origin, row, options);
+    if robots.is_without_sense() {
+        tracing::warn!(origin, "robots.txt has text, but no line that such a file has; nothing is forbidden by it");
+    }
+    robots
+}
+
+/// Downloads a file of an origin as robots.txt is downloaded: its path, and the bytes that are read of it.
+pub(super) async fn download_row(
+    transport: &impl RobotsTransport,
+    options: &Options,
+    origin: &str,
+    file: (&str, usize),
+) -> (RobotsRow, Option<FetchFailure>) {
     let mut attempt = transport.strikes(origin).saturating_add(1);
     loop {
-        let answer = follow_redirects(transport, options, origin).await;
+        let answer = follow_redirects(transport, origin, file).await;
         let again = match &answer {
             Ok(fetched) => asks_to_come_again(fetched),
             Err(failure) => failure.retryable && attempt <= tries_before_answer(failure, transport.has_heard()),
         };
         if !again || attempt > options.retries {
-            return parse_answer(origin, answer, options);
+            return row_of(answer);
         }
         let asked = answer.ok().and_then(|fetched| rest_asked(&fetched, SystemTime::now(), options.max_retry_after));
         transport.rest(origin, asked, attempt);
@@ -53,19 +71,14 @@ pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &
 /// Each hop waits for its own origin's turn, and its address is checked like any other.
 async fn follow_redirects(
     transport: &impl RobotsTransport,
-    options: &Options,
     origin: &str,
+    (path, max_body): (&str, usize),
 ) -> Result<Fetched, FetchFailure> {
     let names = Normalizer::new(NormalizeOptions { strip_params: Vec::new(), ..NormalizeOptions::default() });
-    let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("robots.txt: {error}"));
-    let mut url = names.absolute(&format!("{origin}/robots.txt")).map_err(no_url)?;
-    let mut request = RequestOptions {
-        max_body: options.robots_max_bytes,
-        any_type: true,
-        sitemap_bytes: None,
-        unless: Validators::default(),
-        spelling: None,
-    };
+    let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("{path}: {error}"));
+    let mut url = names.absolute(&format!("{origin}{path}")).map_err(no_url)?;
+    let mut request =
+        RequestOptions { max_body, any_type: true, sitemap_bytes: None, unless: Validators::default(), spelling: None };
     let mut hops = 0;
     loop {
         let fetched = transport.send_politely(&url, &request).await?;
@@ -93,24 +106,11 @@ async fn follow_redirects(
     }
 }
 
-fn parse_answer(origin: &str, answer: Result<Fetched, FetchFailure>, options: &Options) -> Robots {
+fn row_of(answer: Result<Fetched, FetchFailure>) -> (RobotsRow, Option<FetchFailure>) {
     let fetched_at = now_millis();
     match answer {
-        Ok(fetched) => {
-            let row = RobotsRow { fetched_at, status: fetched.status, body: fetched.body };
-            let robots = Robots::new(origin, row, options);
-            if robots.is_without_sense() {
-                tracing::warn!(
-                    origin,
-                    "robots.txt has text, but no line that such a file has; nothing is forbidden by it"
-                );
-            }
-            robots
-        }
-        Err(failure) => {
-            let row = RobotsRow { fetched_at, status: 0, body: Vec::new() };
-            Robots::failed(row, Some(failure))
-        }
+        Ok(fetched) => (RobotsRow { fetched_at, status: fetched.status, body: fetched.body }, None),
+        Err(failure) => (RobotsRow { fetched_at, status: 0, body: Vec::new() }, Some(failure)),
     }
 }
 

@@ -48,11 +48,16 @@ impl RobotsRules {
         if path == "/robots.txt" {
             return None;
         }
+        let allows = |rule: usize| self.rules[rule].allows;
+        let (longest, _) = self.matching(path).into_iter().max_by_key(|(rule, length)| (*length, allows(*rule)))?;
+        Some(&self.rules[longest])
+    }
+
+    /// Returns the numbers of the rules that match a path with its query, each with the length of its pattern.
+    pub(super) fn matching(&self, path: &str) -> Vec<(usize, usize)> {
         let path = spell(path, false);
         let matching = self.patterns.iter().filter(|pattern| pattern.matches(&path));
-        let allows = |pattern: &Pattern| self.rules[pattern.rule].allows;
-        let longest = matching.max_by_key(|pattern| (pattern.length(), allows(pattern)))?;
-        Some(&self.rules[longest.rule])
+        matching.map(|pattern| (pattern.rule, pattern.length())).collect()
     }
 }
 

@@ -19,6 +19,12 @@ pub(super) struct OurPart {
     pub(super) crawl_delay: Option<f64>,
     /// Sitemaps as written. They belong to no group.
     pub(super) sitemaps: Vec<String>,
+    /// What `Content-Usage` says, with the path before it.
+    pub(super) content_usage: Vec<String>,
+    /// What `Content-Signal` says, with the path before it.
+    pub(super) content_signal: Vec<String>,
+    /// Addresses of licenses in the form of RSL. They belong to no group.
+    pub(super) licenses: Vec<String>,
 }
 
 /// A line with a known key.
@@ -27,6 +33,9 @@ enum Line<'a> {
     Rule(bool, &'a str),
     CrawlDelay(&'a str),
     Sitemap(&'a str),
+    ContentUsage(&'a str),
+    ContentSignal(&'a str),
+    License(&'a str),
 }
 
 /// Whether the current group names this crawler, or everyone.
@@ -36,6 +45,8 @@ struct Membership {
     everyones: bool,
     /// Whether the next user-agent line starts a new group.
     closed: bool,
+    /// Whether a group has begun.
+    begun: bool,
 }
 
 impl Membership {
@@ -44,10 +55,16 @@ impl Membership {
         if self.closed {
             *self = Self::default();
         }
+        self.begun = true;
         let ours = product_token(value).eq_ignore_ascii_case(token);
         self.ours |= ours;
         self.everyones |= is_everyone(value);
         ours
+    }
+
+    /// Whether a statement that belongs to no group, or to this one, is for this crawler, and whether it is for everyone.
+    fn addresses(self) -> (bool, bool) {
+        (self.ours || !self.begun, self.everyones || !self.begun)
     }
 }
 
@@ -61,14 +78,17 @@ pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
     // Crawl-delay is not in the RFC, so for rules it does not end a run of user-agent lines. For the delay
     // it does, as files use it.
     let (mut rules, mut delays) = (Membership::default(), Membership::default());
+    // Lines about the use of pages are rules for one another, and change no rule of access.
+    let (mut uses, mut licenses) = (Membership::default(), Vec::new());
     for line in text.split(['\n', '\r']).filter_map(parse_line) {
         match line {
             Line::UserAgent(value) => {
                 named |= rules.user_agent(value, token);
                 delays.user_agent(value, token);
+                uses.user_agent(value, token);
             }
             Line::Rule(allow, path) => {
-                (rules.closed, delays.closed) = (true, true);
+                (rules.closed, delays.closed, uses.closed) = (true, true, true);
                 let rule = (!path.is_empty()).then(|| RobotsRule { allows: allow, path: path.to_owned() });
                 ours.rules.extend(rule.clone().filter(|_| rules.ours));
                 everyones.rules.extend(rule.filter(|_| rules.everyones));
@@ -80,9 +100,22 @@ pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
                 everyones.crawl_delay = everyones.crawl_delay.or(delay.filter(|_| delays.everyones));
             }
             Line::Sitemap(value) => sitemaps.push(value.to_owned()),
+            Line::ContentUsage(value) => {
+                uses.closed = true;
+                let (is_ours, is_everyones) = uses.addresses();
+                ours.content_usage.extend(is_ours.then(|| value.to_owned()));
+                everyones.content_usage.extend(is_everyones.then(|| value.to_owned()));
+            }
+            Line::ContentSignal(value) => {
+                uses.closed = true;
+                let (is_ours, is_everyones) = uses.addresses();
+                ours.content_signal.extend(is_ours.then(|| value.to_owned()));
+                everyones.content_signal.extend(is_everyones.then(|| value.to_owned()));
+            }
+            Line::License(value) => licenses.push(value.to_owned()),
         }
     }
-    OurPart { sitemaps, ..if named { ours } else { everyones } }
+    OurPart { sitemaps, licenses, ..if named { ours } else { everyones } }
 }
 
 fn parse_line(line: &str) -> Option<Line<'_>> {
@@ -101,6 +134,9 @@ fn parse_line(line: &str) -> Option<Line<'_>> {
         "disallow" | "dissallow" | "dissalow" | "disalow" | "diasllow" | "disallaw" => Some(Line::Rule(false, value)),
         "crawl-delay" | "crawldelay" | "crawl delay" => Some(Line::CrawlDelay(value)),
         "sitemap" | "site-map" => Some(Line::Sitemap(value)),
+        "content-usage" => Some(Line::ContentUsage(value)),
+        "content-signal" => Some(Line::ContentSignal(value)),
+        "license" => Some(Line::License(value)),
         _ => None,
     }
 }

@@ -48,6 +48,6 @@ pub use url_id::UrlId;
 pub use neardup::model::*;
 pub use pagetext::model::{
     Alternate, CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent,
-    PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_origin,
-    shown_url,
+    PageKind, PageSource, Permission, Preference, PreferenceForm, PreferencePlace, Refresh, RobotsDirectives,
+    RunningTerms, SpelledUrl, UrlError, Usage, permission, read_reference, shown_origin, shown_url,
 };

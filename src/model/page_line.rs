@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::capture::capture_key;
-use super::{Alternate, CanonicalUrl, Expectation, OutcomeKind, Provenance, Reason, TextError};
+use super::{Alternate, CanonicalUrl, Expectation, OutcomeKind, Preference, Provenance, Reason, TextError};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -165,6 +165,9 @@ pub struct PageLine {
     /// The pages of other languages that it names (`hreflang`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alternates: Vec<Alternate>,
+    /// What page, header and site say of its use, as evidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preferences: Vec<Preference>,
     /// Who, when, where, why and how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,

@@ -95,6 +95,7 @@ pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);
     line.alternates.clone_from(&rendered.alternates);
+    line.preferences.clone_from(&rendered.preferences);
     line.provenance = Some(rendered.provenance.clone());
 }
 

@@ -34,8 +34,7 @@ pub fn robots_directives<'a>(
 
 /// Adds the directives of a `meta` element whose name is `robots` or our product token.
 pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &str, agent: &str, now: Option<i64>) {
-    let name = name.trim();
-    if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(agent) {
+    if is_of_robots(name, agent) {
         add_dated(directives, content, now);
         content.split(',').for_each(|item| add(directives, item));
     }
@@ -45,6 +44,22 @@ pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &
 ///
 /// A named robot is addressed until another one is named, since proxies may have joined lines.
 pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: &str, now: Option<i64>) {
+    each_of_header(value, agent, |item, rest| {
+        // A date may contain a comma.
+        if is_dated(item) {
+            add_dated(directives, rest, now);
+        }
+        add(directives, item);
+    });
+}
+
+/// Whether `meta` elements of this name address everyone or us.
+pub(super) fn is_of_robots(name: &str, agent: &str) -> bool {
+    name.trim().eq_ignore_ascii_case("robots") || name.trim().eq_ignore_ascii_case(agent)
+}
+
+/// Visits the directives of one header line that address everyone or us, each with the rest of the line from it on.
+pub(super) fn each_of_header<'a>(value: &'a str, agent: &str, mut visit: impl FnMut(&'a str, &'a str)) {
     let mut is_ours = true;
     let mut rest = value;
     loop {
@@ -54,11 +69,7 @@ pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: 
         }
         let (item, behind) = rest.split_once(',').map_or((rest, None), |(item, behind)| (item, Some(behind)));
         if is_ours {
-            // A date may contain a comma.
-            if is_dated(item) {
-                add_dated(directives, rest, now);
-            }
-            add(directives, item);
+            visit(item, rest);
         }
         match behind {
             Some(behind) => rest = behind,

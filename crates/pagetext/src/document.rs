@@ -8,7 +8,8 @@ use encoding_rs::Encoding;
 use url::Url;
 
 use crate::model::{
-    Alternate, CanonicalUrl, Field, Normalizer, OutLink, PageKind, PageSource, Refresh, RobotsDirectives,
+    Alternate, CanonicalUrl, Field, Normalizer, OutLink, PageKind, PageSource, Preference, PreferencePlace, Refresh,
+    RobotsDirectives,
 };
 
 use super::link_context::Anchor;
@@ -17,7 +18,7 @@ use super::metadata::{Claims, WhenRank, WhoRank};
 use super::names::Name;
 use super::page_kind::{KindEvidence, leads_away};
 use super::tokenizer::{Lexer, RawText, Tag, Token};
-use super::{Options, WordCache, directives, json_ld, refresh};
+use super::{Options, WordCache, directives, json_ld, preferences, refresh};
 use neardup::text::FieldedText;
 use neardup::text::whitespace::folded;
 
@@ -33,6 +34,7 @@ pub(super) struct Document {
     pub title: Option<String>,
     pub language: Option<String>,
     pub robots: RobotsDirectives,
+    pub preferences: Vec<Preference>,
     pub canonical: Option<String>,
     pub alternates: Vec<Alternate>,
     pub links: Vec<OutLink>,
@@ -55,6 +57,13 @@ pub(super) struct Document {
 }
 
 impl Document {
+    /// Adds a statement about the use of the page, once.
+    pub fn add_preference(&mut self, preference: Preference) {
+        if self.preferences.len() < preferences::MOST && !self.preferences.contains(&preference) {
+            self.preferences.push(preference);
+        }
+    }
+
     /// Adds a page of another language.
     pub fn add_alternate(&mut self, lang: &str, url: &CanonicalUrl) {
         let lang = folded(lang, MOST_ALTERNATES.1);
@@ -146,6 +155,9 @@ impl<'a> Findings<'a> {
             self.author_link(rel.author);
         }
         let added = self.links.add(href, rel.nofollow);
+        if rel.license {
+            self.license(href, None);
+        }
         let target = added.as_ref().and_then(|added| self.links.found(added.link?));
         self.kind.link(target.is_some_and(|target| leads_away(self.links.page(), target)));
         if self.wants_places {
@@ -249,7 +261,22 @@ impl<'a> Findings<'a> {
     /// Reads what a `meta` element asks of robots, and nothing else of it.
     fn directives(&mut self, element: &impl Attributes) {
         if let (Some(name), Some(content)) = (element.value("name"), element.value("content")) {
-            directives::add_meta(&mut self.document.robots, &name, &content, self.agent, self.now);
+            self.meta_directives(&name, &content);
+        }
+    }
+
+    /// Reads what the page asks of robots, and what it says of its use.
+    fn meta_directives(&mut self, name: &str, content: &str) {
+        directives::add_meta(&mut self.document.robots, name, content, self.agent, self.now);
+        preferences::of_meta(name, content, self.agent).into_iter().for_each(|said| self.document.add_preference(said));
+    }
+
+    /// Reads a link to a license of the page; `kind` is its media type.
+    fn license(&mut self, href: &str, kind: Option<&str>) {
+        if let Ok(url) = self.links.resolve(href)
+            && let Some(said) = preferences::of_license(url.as_str(), kind, PreferencePlace::Page)
+        {
+            self.document.add_preference(said);
         }
     }
 
@@ -272,7 +299,7 @@ impl<'a> Findings<'a> {
             }
             return other.iter().for_each(|name| self.document.claims.meta(name, &content));
         };
-        directives::add_meta(&mut self.document.robots, &name, &content, self.agent, self.now);
+        self.meta_directives(&name, &content);
         if name.trim().eq_ignore_ascii_case("keywords") {
             self.document.text.push_hidden(Field::Keywords, &content);
         } else if name.trim().eq_ignore_ascii_case("description") {
@@ -289,6 +316,9 @@ impl<'a> Findings<'a> {
         let has = |name: &str| rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(name));
         if has("canonical") && self.document.canonical.is_none() {
             self.document.canonical = self.links.resolve(&href).ok().map(|url| url.to_string());
+        }
+        if has("license") {
+            self.license(&href, element.value("type").as_deref());
         }
         let is_page = element.value("type").is_none_or(|kind| kind.trim().eq_ignore_ascii_case("text/html"));
         let other_language = has("alternate") && element.value("hreflang").is_some() && !has("stylesheet");
@@ -324,6 +354,7 @@ fn is_feed_type(kind: &str) -> bool {
 pub(super) struct Rel {
     pub nofollow: bool,
     pub author: bool,
+    pub license: bool,
 }
 
 impl Rel {
@@ -339,7 +370,7 @@ impl Rel {
 pub(super) fn rel(element: &impl Attributes) -> Rel {
     let Some(rel) = element.value("rel") else { return Rel::default() };
     let has = |name: &str| rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(name));
-    Rel { nofollow: has("nofollow"), author: has("author") }
+    Rel { nofollow: has("nofollow"), author: has("author"), license: has("license") }
 }
 
 /// Returns whether a `script` element holds JSON-LD.

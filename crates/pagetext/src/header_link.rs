@@ -25,6 +25,11 @@ impl HeaderLink<'_> {
         self.value("hreflang").filter(|_| self.has_rel("alternate"))
     }
 
+    /// Returns the media type of the target as written.
+    pub fn media_type(&self) -> Option<&str> {
+        self.value("type")
+    }
+
     fn value(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }

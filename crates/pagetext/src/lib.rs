@@ -65,6 +65,7 @@ mod names;
 mod nesting;
 mod page_kind;
 mod parser;
+pub mod preferences;
 mod provenance;
 mod query_encoding;
 mod reading;
@@ -235,6 +236,9 @@ impl PageReader {
         };
         self.add_header_directives(page, &mut document.robots);
         self.add_header_links(page, &mut document);
+        preferences::of_header(page, &self.options.robots_agent)
+            .into_iter()
+            .for_each(|said| document.add_preference(said));
         let refresh = self.refresh(page, &mut document);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
@@ -259,6 +263,7 @@ impl PageReader {
             canonical: document.canonical,
             alternates: document.alternates,
             robots: document.robots,
+            preferences: document.preferences,
             provenance,
             too_deep: document.too_deep,
             kind: if is_feed { PageKind::Feed } else { document.kind },
@@ -458,7 +463,7 @@ impl PageReader {
     fn read_feed(&self, html: &str, page: PageSource<'_>, encoding: &'static Encoding) -> Document {
         let mut document = self.read_html(html, page, encoding);
         (document.robots, document.canonical, document.refresh) = Default::default();
-        document.alternates = Vec::new();
+        (document.alternates, document.preferences) = Default::default();
         document
     }
 
@@ -466,6 +471,7 @@ impl PageReader {
     fn unread(&self, page: PageSource<'_>) -> PageContent {
         let mut rendered = PageContent { provenance: provenance::of_answer(page), ..PageContent::default() };
         self.add_header_directives(page, &mut rendered.robots);
+        rendered.preferences = preferences::of_header(page, &self.options.robots_agent);
         rendered
     }
 

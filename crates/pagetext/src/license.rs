@@ -60,7 +60,7 @@ fn absolute(href: &str, base: &Url) -> Option<String> {
 }
 
 /// Whether an address is that of a license, not the home page, of Creative Commons.
-fn is_creative_commons(address: &str) -> bool {
+pub(super) fn is_creative_commons(address: &str) -> bool {
     let rest = address.trim_start_matches("https://").trim_start_matches("http://").trim_start_matches("www.");
     rest.strip_prefix("creativecommons.org/").is_some_and(|path| {
         ["licenses/", "publicdomain/"].iter().any(|kind| path.strip_prefix(kind).is_some_and(|name| !name.is_empty()))

@@ -2,6 +2,7 @@
 
 pub(crate) mod media_type;
 mod page;
+mod preference;
 mod url;
 
 pub use media_type::MediaType;
@@ -11,6 +12,7 @@ pub use neardup::model::{
 pub use page::{
     Alternate, Header, LinkPlace, OutLink, PageContent, PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms,
 };
+pub use preference::{Permission, Preference, PreferenceForm, PreferencePlace, Usage, permission};
 pub use url::{
     CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_origin, shown_url,
 };

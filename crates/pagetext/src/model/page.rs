@@ -6,7 +6,7 @@ use std::ops::Range;
 use neardup::model::{Digest, Provenance, TermCounts, TermOrder};
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, MediaType, SpelledUrl};
+use super::{CanonicalUrl, MediaType, Preference, SpelledUrl};
 
 /// A header line. The value is what came over the wire: not necessarily UTF-8.
 pub type Header = (String, Vec<u8>);
@@ -174,6 +174,8 @@ pub struct PageContent {
     pub alternates: Vec<Alternate>,
     /// What the page asks of robots.
     pub robots: RobotsDirectives,
+    /// What header and page say of its use.
+    pub preferences: Vec<Preference>,
     /// Author, date and other marks of origin.
     pub provenance: Provenance,
     /// Whether elements were nested too deep, so that the deepest were read without their nesting.

@@ -50,6 +50,12 @@ table! {
             .because("Off: robots.txt is what the owner of a site asks of crawlers.")
             .example("--ignore-robots")
             .flag("ignore-robots"),
+        /// Ask each host once for /.well-known/tdmrep.json and /ai.txt
+        pub preferences: bool = key(Shape::Switch("true"), "false")
+            .because("Off: two more requests a host. What robots.txt, headers and pages say of their use is recorded \
+                anyway.")
+            .example("--preferences")
+            .flag("preferences"),
         /// How to treat links marked nofollow
         pub nofollow: Obedience = key(Shape::Choice(Obedience::WORDS), "obey")
             .because("obey, since the site asks crawlers not to follow these links.")
