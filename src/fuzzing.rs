@@ -127,6 +127,8 @@ pub fn robots(bytes: &[u8]) {
     for path in PATHS.into_iter().chain(own.split_ascii_whitespace().take(8)) {
         assert_eq!(robots.allows_text(path), restored.allows_text(path));
     }
+    let address = url::Url::parse("http://a.test/a/b.html?c=d").expect("a constant");
+    assert_eq!(robots.preferences(&address), restored.preferences(&address));
     assert!(robots.sitemaps().iter().all(|url| matches!(url.scheme(), "http" | "https")));
     let delay = robots.crawl_delay().unwrap_or_default();
     assert!(robots.good_until(delay) >= NOW);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::model::LostWords;
+use crate::model::{LostWords, Permission, Usage, permission};
 use crate::store::PageLines;
 
 use super::columns::TextColumns;
@@ -62,6 +62,10 @@ struct DatasetContent {
     characters: u64,
     languages: BTreeMap<String, u64>,
     licenses: BTreeMap<String, u64>,
+    /// What is said of the uses of the rows.
+    uses: BTreeMap<(Usage, Permission), u64>,
+    /// Statements by form and place, and the rows that have such.
+    statements: BTreeMap<String, u64>,
     hosts: BTreeSet<String>,
     /// Pages of the whole run, selected or not.
     outcomes: BTreeMap<String, u64>,
@@ -78,6 +82,13 @@ impl DatasetContent {
         let language = language.map(str::to_ascii_lowercase).filter(|code| (2..=3).contains(&code.len()));
         *self.languages.entry(language.unwrap_or_default()).or_default() += 1;
         *self.licenses.entry(row.license.clone().unwrap_or_default()).or_default() += 1;
+        for usage in Usage::ALL {
+            *self.uses.entry((usage, permission(&row.preferences, usage))).or_default() += 1;
+        }
+        let statements = row.preferences.iter().map(|said| format!("{} ({})", said.form.name(), said.from.name()));
+        for statement in statements.collect::<BTreeSet<_>>() {
+            *self.statements.entry(statement).or_default() += 1;
+        }
         let host = url::Url::parse(&row.url).ok().and_then(|url| url.host_str().map(str::to_owned));
         self.hosts.extend(host);
     }
@@ -118,7 +129,33 @@ impl DatasetContent {
         card += "\n## Licenses\n\nWhat the pages name as their license. A page without one is not free by that: all rights of its author \
                  hold.\n";
         table(&mut card, "license", &self.licenses);
-        card
+        card + &self.preferences(counts)
+    }
+
+    /// Says what pages and sites say of the use of the pages.
+    fn preferences(&self, counts: ExportCounts) -> String {
+        let mut text = "\n## Preferences of use\n\nWhat pages, headers and files of the sites said of the use of these rows when they were \
+            fetched, as evidence; it is no advice on law. `unclear`: it contradicts itself or could not be read. `unknown`: nothing was \
+            said.\n\n| use | y | n | unclear | unknown |\n|---|---|---|---|---|\n"
+            .to_owned();
+        for usage in Usage::ALL {
+            let count = |said| self.uses.get(&(usage, said)).copied().unwrap_or_default().to_string();
+            let _ = writeln!(text, "| {} | {} |", usage.name(), Permission::ALL.map(count).join(" | "));
+        }
+        let left_out: u64 = counts.other_use.iter().sum();
+        if left_out > 0 {
+            let by =
+                Permission::ALL.iter().zip(counts.other_use).map(|(said, count)| format!("{} {count}", said.name()));
+            let _ = writeln!(
+                text,
+                "\nLeft out for what is said of their use: {left_out} ({}).",
+                by.collect::<Vec<_>>().join(", ")
+            );
+        }
+        if !self.statements.is_empty() {
+            table(&mut text, "statement", &self.statements);
+        }
+        text
     }
 
     /// Says what is lost with the pages that were left out.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::model::PageLine;
+use crate::model::{PageLine, Permission};
 use crate::objects::{Bucket, ObjectUrl, ObjectWriter};
 
 use super::error::{ExportError, Result};
@@ -20,6 +20,8 @@ pub struct ExportCounts {
     pub without_body: u64,
     /// Pages left out because of their `noindex` or `noarchive` directive.
     pub held_back: u64,
+    /// Pages left out because of what is said of their use, in the order of [`Permission::ALL`].
+    pub other_use: [u64; Permission::ALL.len()],
 }
 
 impl ExportCounts {

@@ -37,6 +37,7 @@ impl ExportSource<'_> {
                     take(line, counts)?;
                 }
                 SelectionResult::HeldBack => counts.held_back += 1,
+                SelectionResult::OtherUse(said) => counts.other_use[said as usize] += 1,
                 SelectionResult::Left => {}
             }
         }

@@ -144,6 +144,8 @@ fn write_group(
     columns.text(|row| row.title.take())?;
     columns.text(|row| row.license.take())?;
     columns.list(|row| std::mem::take(&mut row.robots))?;
+    columns
+        .required::<ByteArrayType>(|row| text(serde_json::json!(std::mem::take(&mut row.preferences)).to_string()))?;
     columns.text(|row| row.text.take())?;
     if texts.has_full_text() {
         columns.text(|row| row.full_text.take().flatten())?;

@@ -30,6 +30,7 @@ message page {
             REQUIRED BYTE_ARRAY element (STRING);
         }
     }
+    REQUIRED BYTE_ARRAY preferences (STRING);
     OPTIONAL BYTE_ARRAY text (STRING);
     TEXTS
     REQUIRED BYTE_ARRAY outcome (STRING);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Digest, OutcomeKind, PageLine, Provenance};
+use crate::model::{Digest, OutcomeKind, PageLine, Preference, Provenance};
 use crate::pagetext::PageText;
 
 use super::columns::TextColumns;
@@ -45,6 +45,8 @@ pub struct ExportRow {
     pub license: Option<String>,
     /// What the page asks of robots.
     pub robots: Vec<String>,
+    /// What is said of its use; a JSON text in Parquet.
+    pub preferences: Vec<Preference>,
     /// The main text, or all text if that alone is requested; `None` if the body is not archived.
     pub text: Option<String>,
     /// All visible text, if it is requested beside the main text.
@@ -151,6 +153,7 @@ impl ExportRow {
             lang: line.lang,
             title: line.title,
             robots: line.robots,
+            preferences: line.preferences,
             outcome: line.outcome,
             duplicate_of: line.duplicate_of,
             score: line.score,
@@ -220,7 +223,7 @@ mod tests {
     fn every_row_has_every_field_but_source_that_nobody_asked_for() {
         let fields = |row: &ExportRow| serde_json::to_value(row).unwrap().as_object().unwrap().len();
         let row = ExportRow::of(PageLine::default());
-        assert_eq!(fields(&row), 34);
-        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 35);
+        assert_eq!(fields(&row), 35);
+        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 36);
     }
 }

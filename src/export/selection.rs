@@ -1,8 +1,8 @@
 //! Selects the pages to export.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{OutcomeKind, PageLine};
+use crate::model::{OutcomeKind, PageLine, Permission, Usage, permission};
 
 /// Directives that hold a page back from exports.
 const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];
@@ -20,6 +20,8 @@ pub struct Selection {
     pub languages: BTreeSet<String>,
     /// Elected representatives of clusters.
     pub elected: ElectedPages,
+    /// What must be said of these uses; empty for all.
+    pub uses: BTreeMap<Usage, BTreeSet<Permission>>,
     /// Whether pages marked `noarchive` or `noindex` are exported too.
     pub ignore_noarchive: bool,
 }
@@ -48,6 +50,7 @@ impl Default for Selection {
             outcomes: BTreeSet::from([OutcomeKind::Stored, OutcomeKind::NotModified]),
             hosts: BTreeSet::new(),
             languages: BTreeSet::new(),
+            uses: BTreeMap::new(),
             elected: ElectedPages::default(),
             ignore_noarchive: false,
         }
@@ -61,6 +64,8 @@ pub(super) enum SelectionResult {
     Taken,
     /// Selected, but held back by a directive of the page.
     HeldBack,
+    /// Selected, but for what is said of a use.
+    OtherUse(Permission),
     /// Not selected.
     Left,
 }
@@ -79,8 +84,15 @@ impl Selection {
         match (is_selected, holds_back && !self.ignore_noarchive) {
             (false, _) => SelectionResult::Left,
             (true, true) => SelectionResult::HeldBack,
-            (true, false) => SelectionResult::Taken,
+            (true, false) => self.other_use(line).map_or(SelectionResult::Taken, SelectionResult::OtherUse),
         }
+    }
+
+    /// Returns what is said of the first use of which something else must be said.
+    fn other_use(&self, line: &PageLine) -> Option<Permission> {
+        self.uses.iter().find_map(|(usage, wanted)| {
+            Some(permission(&line.preferences, *usage)).filter(|said| !wanted.contains(said))
+        })
     }
 }
 
@@ -135,6 +147,27 @@ mod tests {
         assert!(taken("http://a.test/3", OutcomeKind::Stored));
         assert!(!taken("http://a.test/4", OutcomeKind::ExactDuplicate));
         assert!(taken("http://a.test/5", OutcomeKind::Stored));
+    }
+
+    #[test]
+    fn what_is_said_of_a_use_must_be_among_what_is_wanted() {
+        use Permission::{Allowed, Disallowed, Unclear, Unknown};
+        let said = |usage: &str| {
+            let preference = crate::pagetext::preferences::content_usage(usage, crate::model::PreferencePlace::Header);
+            PageLine { preferences: vec![preference], ..line("http://a.test/", OutcomeKind::Stored, None, &[]) }
+        };
+        let wants = |uses: &[(Usage, &[Permission])], usage: &str| {
+            let uses = uses.iter().map(|(usage, wanted)| (*usage, wanted.iter().copied().collect())).collect();
+            Selection { uses, ..Selection::default() }.choose(&said(usage))
+        };
+        assert_eq!(wants(&[(Usage::TrainAi, &[Allowed])], "train-ai=y"), SelectionResult::Taken);
+        assert_eq!(wants(&[(Usage::TrainAi, &[Allowed])], "train-ai=n"), SelectionResult::OtherUse(Disallowed));
+        assert_eq!(wants(&[(Usage::TrainAi, &[Allowed])], "search=y"), SelectionResult::OtherUse(Unknown));
+        assert_eq!(wants(&[(Usage::TrainAi, &[Allowed, Unknown])], "search=y"), SelectionResult::Taken);
+        assert_eq!(wants(&[(Usage::TrainAi, &[Allowed, Unknown])], "train-ai=?"), SelectionResult::OtherUse(Unclear));
+        let both: [(Usage, &[Permission]); 2] = [(Usage::TrainAi, &[Allowed]), (Usage::Search, &[Disallowed])];
+        assert_eq!(wants(&both, "train-ai=y, search=n"), SelectionResult::Taken);
+        assert_eq!(wants(&both, "train-ai=y, search=y"), SelectionResult::OtherUse(Allowed));
     }
 
     #[test]

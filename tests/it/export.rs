@@ -51,7 +51,7 @@ fn rows_are_the_stored_pages_with_their_text() {
             assert_eq!(row[field], line[field], "{field}");
         }
         assert!(row["text"].as_str().is_some_and(|text| text.len() > 100), "{row}");
-        assert_eq!(row.as_object().unwrap().len(), 34);
+        assert_eq!(row.as_object().unwrap().len(), 35);
         assert_eq!(row["final_url"], Value::Null);
     }
     // The name tells the format, or what is missing is said.

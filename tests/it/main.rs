@@ -19,6 +19,7 @@
 //! | `explain` | the explanation of every outcome |
 //! | `report` | that a report is true and harmless |
 //! | `site_audit` | that planted faults of a site are found, and that the proposed changes do what they promise |
+//! | `preferences` | what sites say of the use of their pages, and exports by it |
 //! | `recrawl` | crawling a finished crawl again |
 //! | `redirects` | the redirect map between two crawls |
 //! | `reindex` | rebuilding a store from lines and archive |
@@ -117,6 +118,7 @@ mod own_rows;
 mod packages;
 mod pages_as_they_are;
 mod planted;
+mod preferences;
 mod program;
 mod recrawl;
 mod redirects;

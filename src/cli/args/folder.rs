@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
-use super::value_enums::{ExportFormat, NoarchiveChoice, Representative, TextKind};
+use super::value_enums::{ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
 use crate::cli::config::units::{Size, parse_percent};
 use crate::export::RateKey;
 use crate::model::Threshold;
@@ -110,6 +110,9 @@ pub struct ExportArguments {
     /// Export pages in these languages only, for example en,de
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub lang: Vec<String>,
+    /// Export pages of which this is said only: train-ai, ai-input, search or tdm, and y, n, unclear or unknown, joined by +
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub usage: Vec<UsageChoice>,
     /// Which page represents a cluster of duplicates
     #[arg(long, value_name = "WHICH", default_value = "stored")]
     pub representative: Representative,

@@ -7,6 +7,7 @@ use clap::builder::PossibleValue;
 
 use crate::dedup::SameUrl;
 use crate::export::RateKey;
+use crate::model::{Permission, Usage};
 
 /// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -43,6 +44,29 @@ impl ExportFormat {
             "csv" => Self::Csv,
             _ => return None,
         })
+    }
+}
+
+/// What must be said of a use, as in `train-ai=y+unknown`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageChoice {
+    /// The use.
+    pub usage: Usage,
+    /// What may be said of it.
+    pub said: Vec<Permission>,
+}
+
+impl std::str::FromStr for UsageChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (usage, said) = text.split_once('=').ok_or("write it as train-ai=y")?;
+        let uses = Usage::ALL.map(Usage::name).join(", ");
+        let usage = Usage::ALL.into_iter().find(|known| known.name() == usage).ok_or(format!("the uses are {uses}"))?;
+        let answers = Permission::ALL.map(Permission::name).join(", ");
+        let known = |said: &str| Permission::ALL.into_iter().find(|known| known.name() == said);
+        let said: Option<Vec<Permission>> = said.split('+').map(known).collect();
+        Ok(Self { usage, said: said.ok_or(format!("what may be said is {answers}, joined by +"))? })
     }
 }
 

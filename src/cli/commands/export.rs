@@ -1,13 +1,13 @@
 //! The command `export`: writes pages or rates in another format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::args::{ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind};
+use crate::cli::args::{ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
 use crate::cli::clusters::Clusters;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::units::Size;
@@ -23,7 +23,7 @@ use crate::export::{
     self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder, Output, Selection,
     ShardFormat, TextColumns,
 };
-use crate::model::OutcomeKind;
+use crate::model::{OutcomeKind, Permission, Usage};
 use crate::objects::ObjectUrl;
 use crate::store;
 
@@ -140,10 +140,31 @@ fn selection(arguments: &ExportArguments, format: ExportFormat) -> Result<Select
         },
         hosts: lower(&arguments.host),
         languages: lower(&arguments.lang),
+        uses: uses(&arguments.usage)?,
         elected: ElectedPages::default(),
         // Counting a page does not pass it on.
         ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || format == ExportFormat::Csv,
     })
+}
+
+/// Returns what must be said of each use.
+fn uses(choices: &[UsageChoice]) -> Result<BTreeMap<Usage, BTreeSet<Permission>>, CliError> {
+    let mut uses = BTreeMap::new();
+    for UsageChoice { usage, said } in choices {
+        if uses.insert(*usage, said.iter().copied().collect()).is_some() {
+            return Err(CliError::usage(format!("--usage: {} stands there twice", usage.name()))
+                .with_hint(format!("join what may be said by +: --usage {}=y+unknown", usage.name())));
+        }
+    }
+    Ok(uses)
+}
+
+/// Says how many pages were left out for what is said of their use.
+fn left_out_for_use(tally: ExportCounts) -> Option<String> {
+    let count: u64 = tally.other_use.iter().sum();
+    let by = Permission::ALL.iter().zip(tally.other_use).filter(|(_, count)| *count > 0);
+    let by = by.map(|(said, count)| format!("{} {count}", said.name())).collect::<Vec<_>>().join(", ");
+    (count > 0).then(|| format!("note: {} left out by --usage: {by}", counted(count, "page", "pages")))
 }
 
 fn written(
@@ -327,6 +348,9 @@ fn print_tally(
         }
     };
     warn(tally.held_back, "left out: noarchive or noindex (--noarchive ignore exports them)");
+    if let Some(note) = left_out_for_use(tally).filter(|_| !quiet) {
+        write_stderr(&note);
+    }
     if format != ExportFormat::Csv {
         warn(tally.without_body, "stored without a body: the crawl archived none (--no-warc, noarchive)");
     }

@@ -127,6 +127,19 @@ pub enum PreferencePlace {
     Page,
 }
 
+impl PreferencePlace {
+    /// Returns the name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            PreferencePlace::RobotsTxt => "robots.txt",
+            PreferencePlace::TdmrepJson => "tdmrep.json",
+            PreferencePlace::AiTxt => "ai.txt",
+            PreferencePlace::Header => "header",
+            PreferencePlace::Page => "page",
+        }
+    }
+}
+
 /// Characters of a statement that are kept.
 const LONGEST: usize = 300;
 

@@ -1,0 +1,259 @@
+//! What sites say of the use of their pages: read in each form, recorded as evidence, and filters of exports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::http::HeaderMap;
+use serde_json::Value;
+
+use crate::invariants::{lines, outcome, text};
+use crate::program::{Place, Run};
+use crate::web::{Answer, Content, Web};
+use crate::words::{sentences, words_of};
+
+/// Three hosts: one speaks by robots.txt and headers, one by files of its own, one by its pages.
+#[derive(Default)]
+struct Speaking {
+    /// The number of changes.
+    version: AtomicU32,
+}
+
+const ROBOTS: &str = "License: https://rights.example/license.xml\n\nUser-agent: *\nContent-Usage: train-ai=n\n\
+    Content-Usage: /open/ train-ai=y, search=y\nContent-Signal: /signal/ ai-train=yes, ai-input=no\n";
+const TDMREP: &str = r#"[{"location": "/free/", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1,
+    "tdm-policy": "https://rights.example/policy.json"}]"#;
+const AI_TXT: &str = "User-Agent: *\nAllow: /free/\nDisallow: /paid/\n";
+
+/// The pages of each host, with what stands in their heads.
+const PAGES: [&[(&str, &str)]; 3] = [
+    &[("/plain", ""), ("/open/1", ""), ("/open/n", ""), ("/signal/1", ""), ("/broken", "")],
+    &[("/free/1", ""), ("/paid/1", ""), ("/free/header", "")],
+    &[
+        ("/noai", "<meta name=robots content='noai, noimageai'>"),
+        ("/tdm", "<meta name=tdm-reservation content=0>"),
+        ("/cc0", "<link rel=license href='https://creativecommons.org/publicdomain/zero/1.0/'>"),
+        ("/by", "<link rel=license href='https://creativecommons.org/licenses/by/4.0/'>"),
+        ("/rsl", "<link rel=license type='application/rsl+xml' href='/license.xml'>"),
+        (
+            "/contradicts",
+            "<link rel=license href='https://creativecommons.org/publicdomain/zero/1.0/'><meta name=robots content=noai>",
+        ),
+        ("/silent", ""),
+        ("/changes", ""),
+    ],
+];
+
+impl Speaking {
+    fn page(host: usize, path: &str) -> Option<String> {
+        let words = |of: &str| sentences(&words_of(11, of, 150));
+        let (head, body) = match path {
+            "/" => {
+                let links = PAGES[host].iter().map(|(path, _)| format!("<a href='{path}'>{path}</a> "));
+                ("", links.collect::<String>() + &words(&format!("start {host}")))
+            }
+            path => {
+                let (_, head) = PAGES[host].iter().find(|(known, _)| *known == path)?;
+                (*head, words(path))
+            }
+        };
+        Some(format!("<!DOCTYPE html><title>{host}{path}</title>{head}<body><p>{body}</p>"))
+    }
+}
+
+impl Content for Speaking {
+    fn answer(&self, _: &str, _: usize) -> Answer {
+        Answer::error(500)
+    }
+
+    fn answer_to(&self, url: &str, _: usize, headers: &HeaderMap) -> Answer {
+        let url = url::Url::parse(url).unwrap();
+        let host = usize::from(url.host_str().unwrap().rsplit('.').next().unwrap().parse::<u8>().unwrap()) - 1;
+        match (host, url.path()) {
+            (0, "/robots.txt") => return Answer::text(ROBOTS),
+            (1, "/.well-known/tdmrep.json") => return Answer::text(TDMREP),
+            (1, "/ai.txt") => return Answer::text(AI_TXT),
+            _ => {}
+        }
+        let Some(body) = Self::page(host, url.path()) else { return Answer::error(404) };
+        let mut answer = Answer::html(body);
+        let mut says = |name, value: &str| answer.headers.push((name, value.to_owned()));
+        match url.path() {
+            "/open/n" => says("content-usage", "train-ai=n"),
+            "/broken" => says("content-usage", "Train-AI=n"),
+            "/free/header" => says("tdm-reservation", "1"),
+            "/changes" => {
+                let is_changed = self.version.load(Ordering::SeqCst) > 0;
+                says("content-usage", if is_changed { "train-ai=n" } else { "train-ai=y" });
+                says("etag", "\"1\"");
+                if headers.get("if-none-match").is_some_and(|sent| sent == "\"1\"") {
+                    return Answer { status: 304, body: Vec::new(), ..answer };
+                }
+            }
+            _ => {}
+        }
+        answer
+    }
+}
+
+fn web() -> (Web, Arc<Speaking>) {
+    let site = Arc::new(Speaking::default());
+    (Web::start(3, |_| site.clone()), site)
+}
+
+fn crawl(place: &Place, web: &Web, flags: &[&str]) -> Run {
+    let seeds: Vec<String> = web.origins().iter().map(|origin| format!("{origin}/")).collect();
+    place.crawl(&seeds).args(["--soft-404", "off"]).args(flags)
+}
+
+fn path(url: &str) -> String {
+    url::Url::parse(url).unwrap().path().to_owned()
+}
+
+/// What is said of each page, by path: `form place use=said`.
+fn told(place: &Place) -> BTreeMap<String, Vec<String>> {
+    let statement = |said: &Value| {
+        let uses = said["uses"].as_object().into_iter().flatten();
+        let uses: String = uses.map(|(usage, said)| format!(" {usage}={}", said.as_str().unwrap())).collect();
+        format!("{} {}{uses}", text(said, "form"), text(said, "from"))
+    };
+    let of_line = |line: &Value| line["preferences"].as_array().into_iter().flatten().map(statement).collect();
+    lines(&place.path("out")).iter().map(|(url, line)| (path(url), of_line(line))).collect()
+}
+
+/// The requests for the files of sites, and those for pages.
+fn asked(web: &Web) -> (BTreeMap<String, usize>, usize) {
+    let is_file = |url: &str| ["/.well-known/tdmrep.json", "/ai.txt"].contains(&&*path(url));
+    let (files, pages): (BTreeMap<_, _>, BTreeMap<_, _>) = web.asked().into_iter().partition(|(url, _)| is_file(url));
+    (files, pages.values().sum())
+}
+
+#[test]
+fn what_is_at_hand_is_recorded_without_a_further_request() {
+    let (web, _) = web();
+    let place = Place::new();
+    crawl(&place, &web, &[]).finish().expect_code(0);
+    let told = told(&place);
+    let rsl = "rsl robots.txt ai-input=unclear search=unclear train-ai=unclear";
+    for (path, expected) in [
+        ("/plain", vec!["content-usage robots.txt train-ai=n", rsl]),
+        ("/open/1", vec!["content-usage robots.txt search=y train-ai=y", rsl]),
+        ("/open/n", vec!["content-usage header train-ai=n", "content-usage robots.txt search=y train-ai=y", rsl]),
+        (
+            "/signal/1",
+            vec!["content-usage robots.txt train-ai=n", "content-signal robots.txt ai-input=n train-ai=y", rsl],
+        ),
+        (
+            "/broken",
+            vec!["content-usage header search=unclear train-ai=unclear", "content-usage robots.txt train-ai=n", rsl],
+        ),
+        ("/free/1", vec![]),
+        ("/free/header", vec!["tdmrep header tdm=n train-ai=n"]),
+        ("/noai", vec!["noai page train-ai=n", "noai page"]),
+        ("/tdm", vec!["tdmrep page tdm=y"]),
+        ("/cc0", vec!["creative-commons page ai-input=y search=y tdm=y train-ai=y"]),
+        ("/by", vec!["creative-commons page"]),
+        ("/rsl", vec!["rsl page ai-input=unclear search=unclear train-ai=unclear"]),
+        ("/silent", vec![]),
+    ] {
+        assert_eq!(told[path], expected, "{path}");
+    }
+    // The words are kept, and the time of a file that was not fetched with the page.
+    let lines = lines(&place.path("out"));
+    let line = lines.iter().find(|(url, _)| url.ends_with("/open/n")).unwrap().1;
+    let [header, robots, license] = line["preferences"].as_array().unwrap().as_slice() else { panic!("{line}") };
+    assert_eq!((text(header, "says"), &header["at"]), ("train-ai=n", &Value::Null));
+    assert!(text(robots, "at") <= text(line, "fetched_at"), "{line}");
+    assert_eq!(text(license, "says"), "https://rights.example/license.xml");
+    let (files, pages) = asked(&web);
+    assert!(files.is_empty(), "{files:?}");
+    assert_eq!(pages, 3 + PAGES.iter().map(|pages| pages.len()).sum::<usize>());
+}
+
+#[test]
+fn files_of_sites_are_asked_for_once_a_host_if_the_user_wants_them() {
+    let (web, _) = web();
+    let place = Place::new();
+    crawl(&place, &web, &["--preferences"]).finish().expect_code(0);
+    let (files, pages) = asked(&web);
+    assert_eq!(files.len(), 6, "{files:?}");
+    assert!(files.values().all(|times| *times == 1), "{files:?}");
+    assert_eq!(pages, 3 + PAGES.iter().map(|pages| pages.len()).sum::<usize>());
+    let told = told(&place);
+    for (path, expected) in [
+        ("/free/1", vec!["tdmrep tdmrep.json tdm=y", "ai-txt ai.txt train-ai=y"]),
+        ("/paid/1", vec!["tdmrep tdmrep.json tdm=n train-ai=n", "ai-txt ai.txt train-ai=n"]),
+        (
+            "/free/header",
+            vec!["tdmrep header tdm=n train-ai=n", "tdmrep tdmrep.json tdm=y", "ai-txt ai.txt train-ai=y"],
+        ),
+        ("/silent", vec![]),
+    ] {
+        assert_eq!(told[path], expected, "{path}");
+    }
+}
+
+/// Exports with `--usage` and returns the paths, and what is told of those left out.
+fn exported(place: &Place, usage: &str) -> (BTreeSet<String>, String) {
+    let run = place.run(["export", "out", "--format", "jsonl", "-o", "-", "--usage", usage]).finish().expect_code(0);
+    let rows = run.stdout.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let note = run.stderr.lines().find(|line| line.contains("--usage")).unwrap_or_default().to_owned();
+    (rows.map(|row| path(text(&row, "url"))).filter(|path| path != "/").collect(), note)
+}
+
+#[test]
+fn exports_hold_what_is_said_and_tell_what_they_leave_out() {
+    let (web, _) = web();
+    let place = Place::new();
+    crawl(&place, &web, &["--preferences"]).finish().expect_code(0);
+    let set = |paths: &[&str]| -> BTreeSet<String> { paths.iter().map(|path| (*path).to_owned()).collect() };
+    // A license of RSL that nobody has read leaves open what `/open/` allows.
+    let allowed = set(&["/free/1", "/cc0", "/changes"]);
+    let denied = set(&["/plain", "/open/n", "/broken", "/paid/1", "/noai"]);
+    let unclear = set(&["/open/1", "/signal/1", "/free/header", "/rsl", "/contradicts"]);
+    let unknown = set(&["/tdm", "/by", "/silent"]);
+    for (usage, expected, note) in [
+        ("train-ai=y", &allowed, "n 7, unclear 5, unknown 4"),
+        ("train-ai=n", &denied, "y 3, unclear 5, unknown 4"),
+        ("train-ai=unclear", &unclear, "y 3, n 7, unknown 4"),
+        ("train-ai=unknown", &unknown, "y 3, n 7, unclear 5"),
+        ("train-ai=y+unknown", &(&allowed | &unknown), "n 7, unclear 5"),
+        ("train-ai=y,search=y", &set(&["/cc0"]), "n 7, unclear 5, unknown 6"),
+        ("tdm=y", &set(&["/free/1", "/tdm", "/cc0", "/contradicts"]), "n 3, unknown 12"),
+    ] {
+        let (paths, told) = exported(&place, usage);
+        assert_eq!(&paths, expected, "{usage}");
+        assert!(told.ends_with(&format!("left out by --usage: {note}")), "{usage}: {told}");
+    }
+    for (usage, why) in [("train-ai", "train-ai=y"), ("train-ai=maybe", "joined by +"), ("reading=y", "the uses are")] {
+        let refused = place.run(["export", "out", "--format", "csv", "--usage", usage]).finish().expect_code(2);
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
+
+    let dataset = ["export", "out", "--format", "dataset", "-o", "set", "--usage", "train-ai=y+unknown"];
+    place.run(dataset).finish().expect_code(0);
+    let card = fs::read_to_string(place.path("set/README.md")).unwrap();
+    for line in [
+        "| train-ai | 3 | 0 | 0 | 4 |",
+        "Left out for what is said of their use: 12 (y 0, n 7, unclear 5, unknown 0).",
+        "| creative-commons (page) | 2 |",
+    ] {
+        assert!(card.contains(line), "{line}: {card}");
+    }
+}
+
+#[test]
+fn a_recrawl_tells_what_is_said_now() {
+    let (web, site) = web();
+    let place = Place::new();
+    crawl(&place, &web, &[]).finish().expect_code(0);
+    assert_eq!(told(&place)["/changes"], ["content-usage header train-ai=y"]);
+    site.version.store(1, Ordering::SeqCst);
+    crawl(&place, &web, &["--recrawl"]).finish().expect_code(0);
+    assert_eq!(told(&place)["/changes"], ["content-usage header train-ai=n"]);
+    let lines = lines(&place.path("out"));
+    let line = lines.iter().find(|(url, _)| url.ends_with("/changes")).unwrap().1;
+    assert_eq!((outcome(line), line["status"].as_u64()), ("not-modified", Some(304)));
+    assert_eq!(told(&place)["/noai"], ["noai page train-ai=n", "noai page"]);
+}
