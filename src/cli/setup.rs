@@ -96,8 +96,15 @@ pub(super) fn reject_headless(settings: &Settings) -> Result<(), CliError> {
 /// Returns the media types of pages: with `--pdf`, PDF is one.
 pub(super) fn accepted_types(settings: &Settings) -> Vec<String> {
     let documents = documents::PDF_TYPES.iter().filter(|_| settings.pdf.read).map(|name| (*name).to_owned());
-    settings.http.accept_types.iter().cloned().chain(documents).collect()
+    let mut types: Vec<String> = settings.http.accept_types.iter().cloned().chain(documents).collect();
+    if settings.http.markdown && !fetch::accepts(&types, MARKDOWN) {
+        types.push(MARKDOWN.to_owned());
+    }
+    types
 }
+
+/// The media type of Markdown.
+const MARKDOWN: &str = "text/markdown";
 
 /// Returns how PDF is read, if it is.
 pub(super) fn document_options(settings: &Settings) -> Result<Option<documents::Options>, CliError> {
@@ -352,6 +359,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         max_body: usize::try_from(http.max_body.0).unwrap_or(usize::MAX),
         max_header: usize::try_from(http.max_header.0).unwrap_or(usize::MAX),
         accept_types: accepted_types(settings),
+        prefer_markdown: http.markdown,
         insecure: http.insecure,
         ca_file: http.ca_file.clone(),
         http1_only: http.http1_only,

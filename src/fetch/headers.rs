@@ -8,6 +8,7 @@ use reqwest::header::{
 };
 use url::Url;
 
+use super::options::MARKDOWN;
 use super::{Cookies, FetchError, Options};
 use crate::model::Header;
 
@@ -27,7 +28,7 @@ impl RequestHeaders {
     pub(super) fn new(options: &Options) -> Result<Self, FetchError> {
         let mut everywhere = HeaderMap::new();
         everywhere.insert(USER_AGENT, value("User-Agent", &options.user_agent)?);
-        everywhere.insert(ACCEPT, value("Accept", &accept(&options.accept_types))?);
+        everywhere.insert(ACCEPT, value("Accept", &accept(&options.accept_types, options.prefer_markdown))?);
         everywhere.insert(ACCEPT_ENCODING, HeaderValue::from_static(CODINGS));
         if let Some(from) = &options.from {
             everywhere.insert(FROM, value("From", from)?);
@@ -111,17 +112,20 @@ fn lines(headers: &HeaderMap) -> impl Iterator<Item = Header> {
 }
 
 /// Builds `Accept` from the accepted types, plus `*/*` at low preference. A server with other types then sends one,
-/// instead of a 406. As browsers do, it prefers HTML: a server that has several forms may send any that are equal (RFC
-/// 9110, section 12.5.1).
-fn accept(types: &[String]) -> String {
+/// instead of a 406. As browsers do, it prefers HTML, or else Markdown if that is wanted: a server that has several forms
+/// may send any that are equal (RFC 9110, section 12.5.1).
+fn accept(types: &[String], prefers_markdown: bool) -> String {
     let is_page = |name: &str| matches!(name, "text/html" | "application/xhtml+xml");
     let has_page = types.iter().any(|name| is_page(name));
-    // Inside a subtype `*` means nothing to a server.
-    let named = types.iter().filter(|glob| !glob.contains('*'));
-    let mut list: Vec<String> =
-        named.map(|name| if has_page && !is_page(name) { format!("{name};q=0.9") } else { name.clone() }).collect();
-    list.push("*/*;q=0.1".to_owned());
-    list.join(", ")
+    // Inside a subtype `*` means nothing to a server. Some servers send Markdown to whoever names it, with whatever weight.
+    let is_named = |name: &str| !name.contains('*') && (name != MARKDOWN || !has_page);
+    let named = types.iter().filter(|name| is_named(name));
+    let weighed = named.map(|name| match has_page && (prefers_markdown || !is_page(name)) {
+        true => format!("{name};q=0.9"),
+        false => name.clone(),
+    });
+    let first = (prefers_markdown && has_page).then(|| MARKDOWN.to_owned());
+    first.into_iter().chain(weighed).chain(["*/*;q=0.1".to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
 fn value(name: &str, text: &str) -> Result<HeaderValue, FetchError> {
@@ -136,6 +140,16 @@ mod tests {
         let url = Url::parse(url).unwrap();
         let lines = as_sent(&url, &RequestHeaders::new(options).unwrap().for_url(&url));
         lines.into_iter().map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(&value))).collect()
+    }
+
+    #[test]
+    fn markdown_is_named_if_it_is_preferred_or_no_page_is_wanted() {
+        let types = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let all = types(&["text/html", MARKDOWN, "text/plain", "application/*+xml"]);
+        assert_eq!(accept(&all, false), "text/html, text/plain;q=0.9, */*;q=0.1");
+        assert_eq!(accept(&all, true), "text/markdown, text/html;q=0.9, text/plain;q=0.9, */*;q=0.1");
+        assert_eq!(accept(&types(&[MARKDOWN]), false), "text/markdown, */*;q=0.1");
+        assert_eq!(accept(&types(&[MARKDOWN]), true), "text/markdown, */*;q=0.1");
     }
 
     #[test]

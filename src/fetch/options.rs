@@ -47,6 +47,8 @@ pub struct Options {
     pub max_header: usize,
     /// Media types whose bodies are read. `*` matches any run of characters.
     pub accept_types: Vec<String>,
+    /// Whether servers are asked for Markdown before HTML.
+    pub prefer_markdown: bool,
     /// Whether certificates are not checked.
     pub insecure: bool,
     /// A file with certificates of issuers that are trusted in addition to those of the system.
@@ -110,6 +112,7 @@ impl Default for Options {
             max_body: 10 * 1024 * 1024,
             max_header: 64 * 1024,
             accept_types: default_accept_types(),
+            prefer_markdown: false,
             insecure: false,
             ca_file: None,
             http1_only: false,
@@ -129,10 +132,13 @@ impl Default for Options {
     }
 }
 
+/// The media type of Markdown.
+pub(super) const MARKDOWN: &str = "text/markdown";
+
 fn default_accept_types() -> Vec<String> {
-    ["text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml", "application/*+xml"]
-        .map(str::to_owned)
-        .to_vec()
+    const XML: [&str; 3] = ["text/xml", "application/xml", "application/*+xml"];
+    let pages = ["text/html", "application/xhtml+xml", "text/plain", MARKDOWN];
+    pages.into_iter().chain(XML).map(str::to_owned).collect()
 }
 
 /// Whether a media type matches one of the globs, ignoring case. An empty media type is accepted.

@@ -19,6 +19,7 @@
 //! | `explain` | the explanation of every outcome |
 //! | `report` | that a report is true and harmless |
 //! | `site_audit` | that planted faults of a site are found, and that the proposed changes do what they promise |
+//! | `markdown` | Markdown on request, `llms.txt` and `llms-full.txt` |
 //! | `preferences` | what sites say of the use of their pages, and exports by it |
 //! | `recrawl` | crawling a finished crawl again |
 //! | `redirects` | the redirect map between two crawls |
@@ -108,6 +109,7 @@ mod loss;
 mod main_text;
 mod malice;
 mod manners;
+mod markdown;
 mod needs;
 mod network;
 mod odd_answers;

@@ -59,6 +59,7 @@ mod license;
 mod link_context;
 mod links;
 mod main_text;
+mod markdown;
 mod metadata;
 pub mod model;
 mod names;
@@ -106,7 +107,7 @@ pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap}
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.
-pub const RENDERING_VERSION: u32 = 9;
+pub const RENDERING_VERSION: u32 = 10;
 
 /// How pages are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,8 +181,8 @@ struct DecodedPage<'a> {
     source: Cow<'a, str>,
     encoding: &'static Encoding,
     charset_declared: Option<Cow<'static, str>>,
-    /// A feed, written as HTML.
-    feed: Option<String>,
+    /// A feed or Markdown, written as HTML.
+    written: Option<String>,
 }
 
 /// How a media type is read.
@@ -190,6 +191,7 @@ enum Kind {
     Html,
     Xml,
     Plain,
+    Markdown,
     Other,
 }
 
@@ -232,7 +234,7 @@ impl PageReader {
         provenance.markup = match kind {
             Kind::Html => Some(provenance::markup(&source)),
             Kind::Xml => document.is_xhtml.then_some(Markup::Xhtml),
-            Kind::Plain | Kind::Other => None,
+            Kind::Plain | Kind::Markdown | Kind::Other => None,
         };
         self.add_header_directives(page, &mut document.robots);
         self.add_header_links(page, &mut document);
@@ -299,16 +301,16 @@ impl PageReader {
     ) -> Option<PageText> {
         let page = page.into();
         let decoded = self.decoded(page)?;
-        let html = match &decoded.feed {
-            Some(feed) => Some(feed.as_str()),
+        let html = match &decoded.written {
+            Some(html) => Some(html.as_str()),
             None if decoded.kind == Kind::Html || (decoded.kind == Kind::Xml && is_rooted_in_html(&decoded.source)) => {
                 Some(&*decoded.source)
             }
             None => None,
         };
         let html = html.filter(|html| !nesting::is_deeper_than(html, self.options.max_depth));
-        // A feed is all about its entries.
-        let scope = if decoded.feed.is_some() { Scope::All } else { Scope::Main };
+        // A feed is all about its entries, and Markdown has nothing around it.
+        let scope = if decoded.written.is_some() { Scope::All } else { Scope::Main };
         let text = html.and_then(|html| main_text::of_html(html, page.url.as_url(), scope, wanted, common));
         let mut text = match text {
             Some(text) => text,
@@ -331,19 +333,20 @@ impl PageReader {
 
     /// Decodes and parses a page; `None` if it is no text.
     fn read<'a>(&self, page: PageSource<'a>) -> Option<Read<'a>> {
-        let DecodedPage { kind, source, encoding, charset_declared, feed } = self.decoded(page)?;
+        let DecodedPage { kind, source, encoding, charset_declared, written } = self.decoded(page)?;
         let document = match kind {
-            _ if let Some(html) = &feed => self.read_feed(html, page, encoding),
+            _ if let Some(html) = &written => self.read_written(html, page, encoding),
             Kind::Html => self.read_html(&source, page, encoding),
             Kind::Xml => self.pass(&source, page, encoding, Order::Xml).unwrap_or_default(),
-            Kind::Plain | Kind::Other => plain(&source),
+            Kind::Plain | Kind::Markdown | Kind::Other => plain(&source),
         };
-        Some(Read { kind, source, encoding, charset_declared, is_feed: feed.is_some(), document })
+        let is_feed = written.is_some() && kind != Kind::Markdown;
+        Some(Read { kind, source, encoding, charset_declared, is_feed, document })
     }
 
     /// Decodes a page and decides how it is read; `None` if it is no text.
     fn decoded<'a>(&self, page: PageSource<'a>) -> Option<DecodedPage<'a>> {
-        let mut kind = kind_of(&page.media_type());
+        let mut kind = kind_of(&page.media_type(), page.url);
         if kind == Kind::Other {
             return None;
         }
@@ -351,7 +354,8 @@ impl PageReader {
         if is_binary(&source, is_guess) {
             return None;
         }
-        let feed = match kind {
+        let written = match kind {
+            Kind::Markdown => Some(markdown::as_html(&source)),
             Kind::Html | Kind::Xml if feed::may_be_feed(&source) => feed::as_html(&source, page.url.as_url()),
             _ => None,
         };
@@ -365,7 +369,7 @@ impl PageReader {
             },
             _ => source,
         };
-        Some(DecodedPage { kind, source, encoding, charset_declared, feed })
+        Some(DecodedPage { kind, source, encoding, charset_declared, written })
     }
 
     /// Counts the terms of a page and of its URL, with their order and the words around links.
@@ -459,8 +463,9 @@ impl PageReader {
         Some(refresh)
     }
 
-    /// Reads a feed that is written as HTML. What the markup of an entry says of its page is not said by the feed.
-    fn read_feed(&self, html: &str, page: PageSource<'_>, encoding: &'static Encoding) -> Document {
+    /// Reads a feed or Markdown that is written as HTML. What the markup of an entry says of its page is not said by the
+    /// feed, and Markdown says nothing to robots.
+    fn read_written(&self, html: &str, page: PageSource<'_>, encoding: &'static Encoding) -> Document {
         let mut document = self.read_html(html, page, encoding);
         (document.robots, document.canonical, document.refresh) = Default::default();
         (document.alternates, document.preferences) = Default::default();
@@ -498,8 +503,9 @@ impl PageReader {
 }
 
 /// Maps a media type to its reader. No media type means HTML, as for browsers.
-fn kind_of(media_type: &str) -> Kind {
+fn kind_of(media_type: &str, url: &CanonicalUrl) -> Kind {
     match media_type {
+        _ if markdown::is_markdown(media_type, url) => Kind::Markdown,
         "" | "text/html" => Kind::Html,
         "text/xml" | "application/xml" => Kind::Xml,
         xml if xml.starts_with("application/") && xml.ends_with("+xml") => Kind::Xml,
@@ -514,7 +520,7 @@ fn decode(page: PageSource<'_>, kind: Kind) -> Decoded<'_> {
     let syntax = match kind {
         Kind::Html => Syntax::Html,
         Kind::Xml => Syntax::Xml,
-        Kind::Plain | Kind::Other => Syntax::Plain,
+        Kind::Plain | Kind::Markdown | Kind::Other => Syntax::Plain,
     };
     let content_type = page.content_type();
     charset::decode(page.body, content_type.as_ref().map(|declared| declared.value.as_str()), syntax, top_level_domain)

@@ -77,11 +77,16 @@ table! {
             .example("--max-header 128K")
             .flag("max-header"),
         /// Download bodies of these media types only (repeatable)
-        pub accept_types: Vec<String> = key(Shape::CommaList("GLOB"), "text/html, application/xhtml+xml, text/plain, text/xml, application/xml, application/*+xml")
+        pub accept_types: Vec<String> = key(Shape::CommaList("GLOB"), "text/html, application/xhtml+xml, text/plain, text/markdown, text/xml, application/xml, application/*+xml")
             .because("What has text to compare. Bodies of other types are not downloaded.")
             .example("--accept-type text/html")
             .flag("accept-type")
-            .note("HTML, plain text and XML"),
+            .note("HTML, plain text, Markdown and XML"),
+        /// Ask servers for Markdown before HTML
+        pub markdown: bool = key(Shape::Switch("true"), "false")
+            .because("Off: pages as people see them. What offers Markdown sends the text without its surroundings.")
+            .example("--markdown")
+            .flag("markdown"),
         /// Accept any certificate; anyone can impersonate the server
         pub insecure: bool = key(Shape::Switch("true"), "false")
             .because("Off: without certificates, anyone on the way can write the pages.")

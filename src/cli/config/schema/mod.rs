@@ -258,13 +258,14 @@ pub fn find(name: &str) -> Option<&'static Key> {
 /// Whether a key belongs to a crawl, which several processes may share, and not to each of them.
 pub fn is_of_the_crawl(name: &str) -> bool {
     const TABLES: [&str; 7] = ["scope.", "focus.", "politeness.", "normalise.", "render.", "dedup.", "dust."];
-    const ALSO: [&str; 7] = [
+    const ALSO: [&str; 8] = [
         "engine",
         "random_seed",
         "identity.robots_agent",
         "http.max_body",
         "http.max_redirects",
         "http.accept_types",
+        "http.markdown",
         "browser.mode",
     ];
     const NOT: [&str; 4] = ["scope.max_time", "politeness.concurrency", "dedup.against", "dust.rules"];
