@@ -7,8 +7,8 @@ use url::{Position, Url};
 
 use super::robots_rules::{RobotsRule, RobotsRules};
 use super::robots_text::{OurPart, as_utf8, is_without_sense, our_part};
-use crate::model::{Permission, Preference, PreferenceForm, PreferencePlace, RobotsRow, Usage};
-use crate::pagetext::preferences::{content_signal, content_usage, rsl, tdm_reservation};
+use crate::model::{Permission, Preference, PreferenceForm, PreferencePlace, RobotsRow, Usage, cut_preferences};
+use crate::pagetext::preferences::{MOST, content_signal, content_usage, rsl, tdm_reservation};
 
 /// Rules of a file that are kept.
 const MOST_RULES: usize = 1_000;
@@ -64,8 +64,9 @@ impl PathPreferences {
     pub fn of(&self, address: &Url) -> Vec<Preference> {
         let path = &address[Position::BeforePath..Position::AfterQuery];
         let by_path = self.lists.iter().flat_map(|list| list.of_path(path));
-        let all = by_path.chain(&self.everywhere);
-        all.map(|preference| preference.clone().fetched_at(self.fetched_at.clone())).collect()
+        let mut all: Vec<Preference> = by_path.chain(&self.everywhere).cloned().collect();
+        cut_preferences(&mut all, MOST);
+        all.into_iter().map(|preference| preference.fetched_at(self.fetched_at.clone())).collect()
     }
 
     /// Takes what a robots.txt says.
@@ -234,6 +235,13 @@ mod tests {
         let twice = robots("User-agent: *\nContent-Usage: /a train-ai=y\nContent-Usage:\t/a\ttrain-ai=n # no\n");
         assert_eq!(told(&twice, "/a"), ["[train-ai=y] train-ai=y", "[train-ai=n] train-ai=n"]);
         assert!(told(&twice, "/b").is_empty());
+    }
+
+    #[test]
+    fn a_file_of_many_lines_says_little_of_each_page() {
+        let many = "License: https://a.test/l.xml\n".repeat(2 * MOST) + "User-agent: *\nContent-Usage: train-ai=n\n";
+        let said = told(&robots(&many), "/");
+        assert_eq!((said.len(), said[0].as_str()), (MOST, "[train-ai=n] train-ai=n"));
     }
 
     #[test]

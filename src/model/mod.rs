@@ -49,5 +49,5 @@ pub use neardup::model::*;
 pub use pagetext::model::{
     Alternate, CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent,
     PageKind, PageSource, Permission, Preference, PreferenceForm, PreferencePlace, Refresh, RobotsDirectives,
-    RunningTerms, SpelledUrl, UrlError, Usage, permission, read_reference, shown_origin, shown_url,
+    RunningTerms, SpelledUrl, UrlError, Usage, cut_preferences, permission, read_reference, shown_origin, shown_url,
 };

@@ -159,6 +159,10 @@ fn what_is_at_hand_is_recorded_without_a_further_request() {
     ] {
         assert_eq!(told[path], expected, "{path}");
     }
+    let url = format!("{}/open/n", web.origins()[0]);
+    let explained = place.run(["explain", "out", &url]).finish().expect_code(0).stdout;
+    let line = "train-ai n, ai-input unclear, search unclear; by content-usage (header), content-usage (robots.txt), rsl (robots.txt)";
+    assert!(explained.contains(line), "{explained}");
     // The words are kept, and the time of a file that was not fetched with the page.
     let lines = lines(&place.path("out"));
     let line = lines.iter().find(|(url, _)| url.ends_with("/open/n")).unwrap().1;

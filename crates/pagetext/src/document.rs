@@ -59,7 +59,9 @@ pub(super) struct Document {
 impl Document {
     /// Adds a statement about the use of the page, once.
     pub fn add_preference(&mut self, preference: Preference) {
-        if self.preferences.len() < preferences::MOST && !self.preferences.contains(&preference) {
+        // Of those that disallow there are few that differ.
+        let has_room = self.preferences.len() < preferences::MOST || preference.disallows();
+        if has_room && !self.preferences.contains(&preference) {
             self.preferences.push(preference);
         }
     }

@@ -16,12 +16,12 @@
 //! | another license of Creative Commons | nothing | |
 
 use crate::model::Permission::{self, Allowed, Disallowed, Unclear};
-use crate::model::{PageSource, Preference, PreferenceForm, PreferencePlace, Usage};
+use crate::model::{PageSource, Preference, PreferenceForm, PreferencePlace, Usage, cut_preferences};
 
 use super::{directives, header_link, license};
 
 /// Statements that are kept of a page.
-pub(super) const MOST: usize = 32;
+pub const MOST: usize = 32;
 
 /// The media type of a license in the form of RSL.
 const RSL: &str = "application/rsl+xml";
@@ -50,7 +50,7 @@ pub(super) fn of_header(page: PageSource<'_>, agent: &str) -> Vec<Preference> {
             all.extend(of_license(&target, link.media_type(), from));
         }
     }
-    all.truncate(MOST);
+    cut_preferences(&mut all, MOST);
     all
 }
 

@@ -12,7 +12,7 @@ pub use neardup::model::{
 pub use page::{
     Alternate, Header, LinkPlace, OutLink, PageContent, PageKind, PageSource, Refresh, RobotsDirectives, RunningTerms,
 };
-pub use preference::{Permission, Preference, PreferenceForm, PreferencePlace, Usage, permission};
+pub use preference::{Permission, Preference, PreferenceForm, PreferencePlace, Usage, cut_preferences, permission};
 pub use url::{
     CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_origin, shown_url,
 };

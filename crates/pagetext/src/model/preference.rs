@@ -172,10 +172,23 @@ impl Preference {
         Self { form, from, says, uses: uses.into_iter().collect(), at: None }
     }
 
+    /// Whether it disallows a use.
+    pub fn disallows(&self) -> bool {
+        self.uses.values().any(|said| *said == Permission::Disallowed)
+    }
+
     /// The same statement in a file that was fetched at this time.
     #[must_use]
     pub fn fetched_at(self, at: Option<String>) -> Self {
         Self { at, ..self }
+    }
+}
+
+/// Cuts statements to this number. Those that disallow stay before others: no page may hide one behind many.
+pub fn cut_preferences(preferences: &mut Vec<Preference>, most: usize) {
+    if preferences.len() > most {
+        preferences.sort_by_key(|preference| !preference.disallows());
+        preferences.truncate(most);
     }
 }
 
@@ -233,6 +246,14 @@ mod tests {
         assert_eq!(told(&[(Noai, Page, Disallowed), (Rsl, RobotsTxt, Unclear)]), Disallowed);
         let three = [(ContentUsage, Header, Allowed), (Noai, Page, Disallowed), (ContentSignal, RobotsTxt, Disallowed)];
         assert_eq!(told(&three), Unclear);
+    }
+
+    #[test]
+    fn what_disallows_is_not_cut() {
+        let mut all = vec![of(PreferenceForm::Rsl, Page, Unclear); 9];
+        all.push(of(PreferenceForm::Noai, Page, Disallowed));
+        cut_preferences(&mut all, 3);
+        assert_eq!((all.len(), permission(&all, Usage::TrainAi)), (3, Disallowed));
     }
 
     #[test]

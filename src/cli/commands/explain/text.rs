@@ -1,5 +1,6 @@
 //! Renders the explanation of a URL as text.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::judgement::{Judgement, ReplayedCandidate, SecondCheckResult};
@@ -7,7 +8,7 @@ use super::{Explanation, PathStep, RobotsView};
 use crate::cli::format::{byte_size, counted, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::shortened;
-use crate::model::{EarlierVerdict, OutcomeKind, PageLine, Reason, Revision};
+use crate::model::{EarlierVerdict, OutcomeKind, PageLine, Permission, Reason, Revision, Usage, permission};
 
 /// Steps shown at either end of a long path.
 const STEPS: usize = 4;
@@ -58,6 +59,9 @@ impl Explanation {
             add("robots", robots.text());
         }
         if let Some(line) = &self.line {
+            if !line.preferences.is_empty() {
+                add("use", uses(line));
+            }
             add("request", self.request(line));
             add("archive", archive(line));
         }
@@ -173,6 +177,19 @@ impl Explanation {
         }
         parts.join(", ")
     }
+}
+
+/// Says what all statements about the use of a page come to, and where they stand.
+fn uses(line: &PageLine) -> String {
+    let said = Usage::ALL.map(|usage| (usage, permission(&line.preferences, usage)));
+    let said = said.into_iter().filter(|(_, said)| *said != Permission::Unknown);
+    let mut said: Vec<String> = said.map(|(usage, said)| format!("{} {}", usage.name(), said.name())).collect();
+    if said.is_empty() {
+        said.push("nothing is said of a known use".to_owned());
+    }
+    let places = line.preferences.iter().map(|one| format!("{} ({})", one.form.name(), one.from.name()));
+    let places = places.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    format!("{}; by {}", said.join(", "), places.join(", "))
 }
 
 /// Returns the relevance of a page to the topic, and the relevance expected of its link.
