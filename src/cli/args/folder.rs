@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
-use super::value_enums::{ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
+use super::value_enums::{ClusterOrder, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
 use crate::cli::config::units::{Size, parse_percent};
 use crate::export::RateKey;
 use crate::model::Threshold;
@@ -36,9 +36,12 @@ pub struct ClustersArguments {
     /// Only clusters with a page of this host
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
-    /// Only the N largest clusters
+    /// Only the first N clusters
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Which clusters come first
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t)]
+    pub sort: ClusterOrder,
     /// Print one line of JSON per cluster
     #[arg(long)]
     pub json: bool,

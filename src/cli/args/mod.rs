@@ -46,7 +46,7 @@ pub use folder::{
 #[cfg(feature = "cluster")]
 pub use gather::GatherArguments;
 pub use read_document::ReadDocumentArguments;
-pub use value_enums::{CheckKind, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
+pub use value_enums::{CheckKind, ClusterOrder, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
 #[cfg(feature = "cluster")]
 pub use value_enums::{KeptChoice, VerdictChoice};
 #[cfg(feature = "cluster")]

@@ -47,6 +47,18 @@ impl ExportFormat {
     }
 }
 
+/// Which clusters come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ClusterOrder {
+    /// Those of most pages
+    #[default]
+    Size,
+    /// Those with the least similar page: where a wrong verdict is likeliest
+    Score,
+    /// By the URL of the stored page
+    Url,
+}
+
 /// What must be said of a use, as in `train-ai=y+unknown`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageChoice {

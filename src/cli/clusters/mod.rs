@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 use url::Url;
 
+use crate::cli::args::ClusterOrder;
 use crate::cli::errors::CliError;
 use crate::detect::{self, Factors, Trust, elect};
 use crate::model::{OutcomeKind, PageLine, Provenance, Threshold};
@@ -103,6 +104,17 @@ impl Clusters {
         Ok(Self { clusters: clusters.into_iter().map(|(_, cluster)| cluster).collect(), compared: found.compared })
     }
 
+    /// Puts the clusters into this order. Those that are equal by it stay as they are: the largest first.
+    pub fn sort(&mut self, order: ClusterOrder) {
+        match order {
+            ClusterOrder::Size => {}
+            ClusterOrder::Score => {
+                self.clusters.sort_by(|one, other| one.lowest_score().total_cmp(&other.lowest_score()));
+            }
+            ClusterOrder::Url => self.clusters.sort_by(|one, other| one.representative.cmp(&other.representative)),
+        }
+    }
+
     /// Leaves out clusters without a page of this host.
     pub fn retain_host(&mut self, host: &str) {
         let is_of_it = |page: &ClusterPage| {
@@ -138,6 +150,11 @@ impl Cluster {
             other.trust.score.total_cmp(&one.trust.score).then(one.sequence.cmp(&other.sequence))
         });
         Self { representative: group.representative, folder: group.folder, elected, why, preferred, pages }
+    }
+
+    /// Returns the similarity of the page that is least like the stored one; exact copies have 1.
+    fn lowest_score(&self) -> f64 {
+        self.pages.iter().filter_map(|page| page.score).fold(1.0, f64::min)
     }
 }
 

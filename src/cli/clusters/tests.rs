@@ -96,6 +96,22 @@ fn pages_below_the_similarity_are_left_out() {
 }
 
 #[test]
+fn clusters_come_in_the_order_that_is_asked_for() {
+    let mut lines = lines();
+    lines.push(line("http://a.test/2a", Some(("http://a.test/2", Some(0.7)))));
+    let folder = written(&lines);
+    let order = |order| {
+        let mut found = Clusters::read(folder.path(), None).unwrap();
+        found.sort(order);
+        found.clusters.into_iter().map(|cluster| cluster.representative).collect::<Vec<_>>()
+    };
+    let [exact, near, least] = ["http://a.test/0", "https://a.test/1", "http://a.test/2"];
+    assert_eq!(order(ClusterOrder::Size), [near, exact, least]);
+    assert_eq!(order(ClusterOrder::Score), [least, near, exact]);
+    assert_eq!(order(ClusterOrder::Url), [exact, least, near]);
+}
+
+#[test]
 fn that_there_is_none_is_said() {
     let folder = written(&[line("http://a.test/0", None)]);
     let found = Clusters::read(folder.path(), None).unwrap();

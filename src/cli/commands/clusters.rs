@@ -11,6 +11,7 @@ pub(super) fn run(arguments: &ClustersArguments) -> Result<u8, CliError> {
     if let Some(host) = &arguments.host {
         found.retain_host(host);
     }
+    found.sort(arguments.sort);
     found.clusters.truncate(arguments.limit.unwrap_or(usize::MAX));
     if arguments.json {
         return print(&found.json_lines().map_err(anyhow::Error::from)?);
