@@ -15,6 +15,8 @@
 //! | CC0, the public domain mark | `y` | all |
 //! | another license of Creative Commons | nothing | |
 
+use sfv::{Dictionary, ListEntry, Parser, TokenRef};
+
 use crate::model::Permission::{self, Allowed, Disallowed, Unclear};
 use crate::model::{PageSource, Preference, PreferenceForm, PreferencePlace, Usage, cut_preferences};
 
@@ -86,21 +88,20 @@ pub fn rsl(url: &str, from: PreferencePlace) -> Preference {
 /// Reads `Content-Usage`: a dictionary (RFC 9651). One that cannot be read is unclear.
 pub fn content_usage(value: &str, from: PreferencePlace) -> Preference {
     const KNOWN: [Usage; 2] = [Usage::TrainAi, Usage::Search];
-    let uses: Vec<(Usage, Permission)> = match dictionary(value) {
-        None => KNOWN.map(|usage| (usage, Unclear)).to_vec(),
-        Some(members) => {
-            // Of equal keys the last one counts.
-            let value = |name: &str| members.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value);
-            KNOWN.into_iter().filter_map(|usage| Some((usage, token(value(usage.name())?)))).collect()
+    let uses: Vec<(Usage, Permission)> = match Parser::new(value).parse::<Dictionary>() {
+        Err(_) => KNOWN.map(|usage| (usage, Unclear)).to_vec(),
+        Ok(members) => {
+            KNOWN.into_iter().filter_map(|usage| Some((usage, answer(members.get(usage.name())?)))).collect()
         }
     };
     Preference::new(PreferenceForm::ContentUsage, from, value, uses)
 }
 
-fn token(value: &str) -> Permission {
-    match value {
-        "y" => Allowed,
-        "n" => Disallowed,
+fn answer(member: &ListEntry) -> Permission {
+    let ListEntry::Item(item) = member else { return Unclear };
+    match item.bare_item.as_token().map(TokenRef::as_str) {
+        Some("y") => Allowed,
+        Some("n") => Disallowed,
         _ => Unclear,
     }
 }
@@ -164,97 +165,6 @@ fn noai(item: &str, from: PreferencePlace) -> Option<Preference> {
         _ => return None,
     };
     Some(Preference::new(PreferenceForm::Noai, from, name, uses))
-}
-
-/// Reads a dictionary of structured fields (RFC 9651, section 4.2.2), without its parameters. A member without a value
-/// has the value `?1`. `None` if it cannot be read.
-fn dictionary(text: &str) -> Option<Vec<(&str, &str)>> {
-    let mut members = Vec::new();
-    let mut rest = text.trim_matches(' ');
-    while !rest.is_empty() {
-        let (key, after) = key(rest)?;
-        let (value, after) = match after.strip_prefix('=') {
-            Some(after) => value(after)?,
-            None => ("?1", after),
-        };
-        members.push((key, value));
-        rest = parameters(after)?.trim_start_matches([' ', '\t']);
-        if !rest.is_empty() {
-            rest = rest.strip_prefix(',')?.trim_start_matches([' ', '\t']);
-            if rest.is_empty() {
-                return None;
-            }
-        }
-    }
-    Some(members)
-}
-
-fn key(text: &str) -> Option<(&str, &str)> {
-    let is_first = |c: char| c.is_ascii_lowercase() || c == '*';
-    let end = text
-        .find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.*".contains(c)))
-        .unwrap_or(text.len());
-    text.starts_with(is_first).then(|| text.split_at(end))
-}
-
-/// Splits the value at the start of a text from what follows: a bare item or a list.
-fn value(text: &str) -> Option<(&str, &str)> {
-    match text.strip_prefix('(') {
-        None => bare_item(text),
-        Some(list) => {
-            let mut rest = list.trim_start_matches(' ');
-            while !rest.starts_with(')') {
-                rest = parameters(bare_item(rest)?.1)?;
-                let after = rest.trim_start_matches(' ');
-                if after.len() == rest.len() && !rest.starts_with(')') {
-                    return None;
-                }
-                rest = after;
-            }
-            Some(text.split_at(text.len() - rest.len() + 1))
-        }
-    }
-}
-
-fn bare_item(text: &str) -> Option<(&str, &str)> {
-    let end = match text.as_bytes().first()? {
-        b'"' => closing_quote(text, 1)?,
-        b'%' => closing_quote(text, 2).filter(|_| text.starts_with("%\""))?,
-        b':' => text[1..].find(':')? + 2,
-        b'?' => 2,
-        b'@' | b'-' | b'0'..=b'9' => {
-            text[1..].find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-').map_or(text.len(), |end| end + 1)
-        }
-        b'*' | b'a'..=b'z' | b'A'..=b'Z' => {
-            text.find(|c: char| !c.is_ascii_alphanumeric() && !"!#$%&'*+-.^_`|~:/".contains(c)).unwrap_or(text.len())
-        }
-        _ => return None,
-    };
-    text.split_at_checked(end)
-}
-
-/// Returns where a text ends that was opened before `from`.
-fn closing_quote(text: &str, from: usize) -> Option<usize> {
-    let mut is_escaped = false;
-    let is_end = |(_, c): &(usize, char)| {
-        let is_end = *c == '"' && !is_escaped;
-        is_escaped = *c == '\\' && !is_escaped;
-        is_end
-    };
-    text.get(from..)?.char_indices().find(is_end).map(|(at, _)| from + at + 1)
-}
-
-/// Skips the parameters at the start of a text.
-fn parameters(text: &str) -> Option<&str> {
-    let mut rest = text;
-    while let Some(after) = rest.strip_prefix(';') {
-        let (_, after) = key(after.trim_start_matches(' '))?;
-        rest = match after.strip_prefix('=') {
-            Some(after) => bare_item(after)?.1,
-            None => after,
-        };
-    }
-    Some(rest)
 }
 
 #[cfg(test)]
@@ -368,16 +278,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_and_a_written_dictionary_comes_back(
+        fn any_text_is_read_and_what_is_written_comes_back(
             text in ".{0,60}",
-            keys in proptest::collection::vec(("[a-z*][a-z0-9_.*-]{0,6}", "[a-z]{1,3}|\"[a-z, ;=]{0,5}\"|\\?0|-?[0-9]{1,3}"), 0..5),
+            keys in proptest::collection::vec(("x[a-z0-9_.*-]{0,6}", "[a-z]{1,3}|\"[a-z, ;=]{0,5}\"|\\?0|-?[0-9]{1,3}|\\(a 1\\)"), 0..5),
+            said in proptest::collection::vec(("train-ai|search", "y|n|\"y\"|\\?1|\\(y\\)"), 0..4),
         ) {
             content_usage(&text, PreferencePlace::Header);
             content_signal(&text, PreferencePlace::Header);
-            let written: Vec<String> = keys.iter().map(|(key, value)| format!("{key}={value};p=1")).collect();
-            let written = written.join(" , ");
-            let read = dictionary(&written).unwrap();
-            prop_assert_eq!(read, keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect::<Vec<_>>());
+            let members = keys.iter().chain(&said);
+            let written: Vec<String> = members.map(|(key, value)| format!("{key}={value};p=1")).collect();
+            let read = content_usage(&written.join(" , "), PreferencePlace::Header);
+            for usage in Usage::ALL {
+                // Of equal keys the last one counts.
+                let last = said.iter().rev().find(|(key, _)| key == usage.name());
+                let expected = last.map(|(_, value)| match value.as_str() {
+                    "y" => Allowed,
+                    "n" => Disallowed,
+                    _ => Unclear,
+                });
+                prop_assert_eq!(read.uses.get(&usage).copied(), expected);
+            }
         }
     }
 }
