@@ -198,7 +198,7 @@ fn files_of_sites_are_asked_for_once_a_host_if_the_user_wants_them() {
     }
 }
 
-/// Exports with `--usage` and returns the paths, and what is told of those left out.
+/// Exports with `--usage` and returns the paths, and the note on those left out.
 fn exported(place: &Place, usage: &str) -> (BTreeSet<String>, String) {
     let run = place.run(["export", "out", "--format", "jsonl", "-o", "-", "--usage", usage]).finish().expect_code(0);
     let rows = run.stdout.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
