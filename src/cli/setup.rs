@@ -97,14 +97,11 @@ pub(super) fn reject_headless(settings: &Settings) -> Result<(), CliError> {
 pub(super) fn accepted_types(settings: &Settings) -> Vec<String> {
     let documents = documents::PDF_TYPES.iter().filter(|_| settings.pdf.read).map(|name| (*name).to_owned());
     let mut types: Vec<String> = settings.http.accept_types.iter().cloned().chain(documents).collect();
-    if settings.http.markdown && !fetch::accepts(&types, MARKDOWN) {
-        types.push(MARKDOWN.to_owned());
+    if settings.http.markdown && !fetch::accepts(&types, fetch::MARKDOWN) {
+        types.push(fetch::MARKDOWN.to_owned());
     }
     types
 }
-
-/// The media type of Markdown.
-const MARKDOWN: &str = "text/markdown";
 
 /// Returns how PDF is read, if it is.
 pub(super) fn document_options(settings: &Settings) -> Result<Option<documents::Options>, CliError> {

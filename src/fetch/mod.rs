@@ -65,7 +65,7 @@ pub use cookies::{CookieLineError, Cookies};
 pub use error::{FetchError, FetchFailure};
 pub use headers::{MASK, is_secret_header};
 pub use host_health::HostHealth;
-pub use options::{Options, ResolveOverride, accepts};
+pub use options::{MARKDOWN, Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use request::{PageRequest, Validators};
 pub use retry::{asks_to_come_again, back_off, rest_asked, retry_after, retry_status, tries_before_answer};

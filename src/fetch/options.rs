@@ -133,7 +133,7 @@ impl Default for Options {
 }
 
 /// The media type of Markdown.
-pub(super) const MARKDOWN: &str = "text/markdown";
+pub const MARKDOWN: &str = "text/markdown";
 
 fn default_accept_types() -> Vec<String> {
     const XML: [&str; 3] = ["text/xml", "application/xml", "application/*+xml"];

@@ -72,15 +72,19 @@ impl PathPreferences {
     /// Takes what a robots.txt says.
     pub(super) fn of_robots(part: &OurPart, fetched_at: i64) -> Self {
         let from = PreferencePlace::RobotsTxt;
-        let list = |lines: &[String], read: fn(&str, PreferencePlace) -> Preference| {
-            let rules = lines.iter().map(|line| {
+        let list = |form, read: fn(&str, PreferencePlace) -> Preference| {
+            let lines = part.uses.iter().filter(|(of, _)| *of == form);
+            let rules = lines.map(|(_, line)| {
                 let (path, says) = path_and_statement(line);
                 (path.to_owned(), read(says, from))
             });
             PathRules::new(Choice::Longest, rules)
         };
         Self {
-            lists: vec![list(&part.content_usage, content_usage), list(&part.content_signal, content_signal)],
+            lists: vec![
+                list(PreferenceForm::ContentUsage, content_usage),
+                list(PreferenceForm::ContentSignal, content_signal),
+            ],
             everywhere: part.licenses.iter().take(MOST_RULES).map(|license| rsl(license, from)).collect(),
             fetched_at: rfc3339(fetched_at),
         }

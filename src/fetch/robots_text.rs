@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::{Codings, Label, RobotsRule};
+use crate::model::PreferenceForm;
 
 /// Bytes of a line that are read, as in Google's parser.
 const LONGEST_LINE: usize = 16_663;
@@ -19,10 +20,8 @@ pub(super) struct OurPart {
     pub(super) crawl_delay: Option<f64>,
     /// Sitemaps as written. They belong to no group.
     pub(super) sitemaps: Vec<String>,
-    /// What `Content-Usage` says, with the path before it.
-    pub(super) content_usage: Vec<String>,
-    /// What `Content-Signal` says, with the path before it.
-    pub(super) content_signal: Vec<String>,
+    /// What is said of the use of pages, with the path before it.
+    pub(super) uses: Vec<(PreferenceForm, String)>,
     /// Addresses of licenses in the form of RSL. They belong to no group.
     pub(super) licenses: Vec<String>,
 }
@@ -33,8 +32,7 @@ enum Line<'a> {
     Rule(bool, &'a str),
     CrawlDelay(&'a str),
     Sitemap(&'a str),
-    ContentUsage(&'a str),
-    ContentSignal(&'a str),
+    Use(PreferenceForm, &'a str),
     License(&'a str),
 }
 
@@ -100,17 +98,11 @@ pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
                 everyones.crawl_delay = everyones.crawl_delay.or(delay.filter(|_| delays.everyones));
             }
             Line::Sitemap(value) => sitemaps.push(value.to_owned()),
-            Line::ContentUsage(value) => {
+            Line::Use(form, value) => {
                 uses.closed = true;
                 let (is_ours, is_everyones) = uses.addresses();
-                ours.content_usage.extend(is_ours.then(|| value.to_owned()));
-                everyones.content_usage.extend(is_everyones.then(|| value.to_owned()));
-            }
-            Line::ContentSignal(value) => {
-                uses.closed = true;
-                let (is_ours, is_everyones) = uses.addresses();
-                ours.content_signal.extend(is_ours.then(|| value.to_owned()));
-                everyones.content_signal.extend(is_everyones.then(|| value.to_owned()));
+                ours.uses.extend(is_ours.then(|| (form, value.to_owned())));
+                everyones.uses.extend(is_everyones.then(|| (form, value.to_owned())));
             }
             Line::License(value) => licenses.push(value.to_owned()),
         }
@@ -134,8 +126,8 @@ fn parse_line(line: &str) -> Option<Line<'_>> {
         "disallow" | "dissallow" | "dissalow" | "disalow" | "diasllow" | "disallaw" => Some(Line::Rule(false, value)),
         "crawl-delay" | "crawldelay" | "crawl delay" => Some(Line::CrawlDelay(value)),
         "sitemap" | "site-map" => Some(Line::Sitemap(value)),
-        "content-usage" => Some(Line::ContentUsage(value)),
-        "content-signal" => Some(Line::ContentSignal(value)),
+        "content-usage" => Some(Line::Use(PreferenceForm::ContentUsage, value)),
+        "content-signal" => Some(Line::Use(PreferenceForm::ContentSignal, value)),
         "license" => Some(Line::License(value)),
         _ => None,
     }
