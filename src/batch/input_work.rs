@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
 use crate::cluster::{
-    ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, Division, InputTask, LeasedInput, LookDecisions,
-    PageFacts, RunId, Session, all_sent, arrived, decisions_of, finish_input, finish_look, look_again,
+    ArrivalChunk, ArrivingPage, ClusterError, Connector, CrawlName, InputTask, LeasedInput, LookDecisions, PageFacts,
+    RunId, Session, all_sent, arrived, chunk_of_pages, decisions_of, finish_input, finish_look, look_again,
     number_of_stream, read_arrivals, send_arrivals, test_point,
 };
 use crate::dedup::{InputReader, PageToDecide, ReadDocument, SharedInputReport};
@@ -23,8 +23,6 @@ use super::waiting_inputs::WaitingInputs;
 
 /// Pages that are sent together. Whoever reads an input cuts it alike.
 const CHUNK: usize = 16;
-/// As [`CHUNK`], where each slot gets pages of its own.
-const CHUNK_BY_HOSTS: usize = 64;
 /// Pages that wait between the reader and the sender.
 const WAITING: usize = 64;
 /// How long a connection is tried for.
@@ -46,8 +44,6 @@ pub(super) struct InputTools {
     /// The decisions of the second look that was read last.
     pub looks: Arc<Mutex<Option<NumberedLook>>>,
     pub output: BatchOutput,
-    pub division: Division,
-    pub slots: u16,
     pub turn_pages: i32,
 }
 
@@ -171,7 +167,7 @@ impl InputTools {
         };
         drop(alive);
         let report = serde_json::to_value(&report).unwrap_or_default();
-        let is_spooled = look.is_none() && self.division == Division::ByPages && self.make_room();
+        let is_spooled = look.is_none() && self.make_room();
         finish_input(&mut session, run, input, &report, is_spooled).await?;
         test_point("done");
         if is_spooled {
@@ -207,15 +203,14 @@ impl InputTools {
         let (reader, input_name, files) = (Arc::clone(&self.reader), name.to_owned(), Arc::clone(files));
         let reading = tokio::task::spawn_blocking(move || read_all(&reader, &input_name, &files, &documents));
         let there = arrived(session, input.stream()).await?;
-        let chunk_pages = if self.division == Division::ByHosts { CHUNK_BY_HOSTS } else { CHUNK };
         let (mut next, mut pages) = (0, Vec::new());
         loop {
             let document = read.recv().await;
             let is_end = document.is_none();
             pages.extend(document.map(arriving));
-            if pages.len() == chunk_pages || (is_end && !pages.is_empty()) {
+            if pages.len() == CHUNK || (is_end && !pages.is_empty()) {
                 let count = pages.len() as i32;
-                let chunk = self.division.chunk(self.slots, input.stream(), next, std::mem::take(&mut pages))?;
+                let chunk = chunk_of_pages(input.stream(), next, std::mem::take(&mut pages))?;
                 self.make_room();
                 if next < there {
                     expect_same(session, &chunk, name).await?;

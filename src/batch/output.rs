@@ -57,6 +57,11 @@ impl BatchOutput {
         Self { folder: folder.into(), upload: None, kept, verdicts, spare: 0 }
     }
 
+    /// Returns a folder on this machine.
+    pub fn local_folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Creates the output of objects below an address. Files are made in `scratch`, which exists.
     pub fn objects(url: ObjectUrl, scratch: &Path, (kept, verdicts): (KeptFormat, VerdictFormat)) -> Self {
         Self { folder: scratch.into(), upload: Some(url), kept, verdicts, spare: 0 }

@@ -7,8 +7,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::cluster::{
-    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, Division, ManifestFlags, RunId, RunnerSettings,
-    TurnRunner, abandoned_files, input_files, input_reports, inputs_left, lease_input, register_inputs, test_point,
+    ArrivalOrder, Connector, CrawlRow, CrawlSession, CrawlState, ManifestFlags, RunId, RunnerSettings, TurnRunner,
+    abandoned_files, input_files, input_reports, inputs_left, lease_input, register_inputs, test_point,
 };
 use crate::dedup::{InputReader, SharedInputReport};
 use crate::pipeline::Stop;
@@ -79,11 +79,8 @@ impl BatchWorker {
     pub async fn start(settings: BatchSettings) -> Result<Self, BatchError> {
         let BatchSettings { connector, crawl, runner, reader, names, flags, output } = settings;
         let mut session = CrawlSession::new(connector.clone(), crawl.plan.name.clone(), PATIENCE);
-        let division = Division::of_dedup(&runner.options);
-        // Where each slot settles its own pages, none is decided again.
-        let has_look = division == Division::ByPages;
-        register_inputs(session.open().await?, &names, &flags, has_look).await?;
-        let (decisions, slots) = (StreamDecisions::default(), crawl.plan.slots.get());
+        register_inputs(session.open().await?, &names, &flags).await?;
+        let decisions = StreamDecisions::default();
         // What they have read and kept fills the disk.
         for file in abandoned_files(session.open().await?).await? {
             output.clean(file);
@@ -101,8 +98,6 @@ impl BatchWorker {
             spools: Arc::default(),
             looks: Arc::default(),
             output,
-            division,
-            slots,
             turn_pages: crawl.plan.turn_pages,
         };
         Ok(Self { tools, runner, session, names, work: JoinSet::new(), under_way: Vec::new(), run: None })

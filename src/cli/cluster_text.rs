@@ -49,12 +49,12 @@ fn runs(status: &ClusterStatus) -> String {
     let held: i64 = status.runs.iter().map(|run| run.slots).sum();
     let workers = counted(status.runs.len() as u64, "worker", "workers");
     let mut text = format!("{workers}, {held} of {} slots held\n", status.slots);
-    for RunLine { run, name, version, slots, is_judge, inputs } in &status.runs {
+    for RunLine { run, name, version, slots, inputs } in &status.runs {
         let _ = write!(text, "  run {run} on {name}: version {version}, {}", counted(number(*slots), "slot", "slots"));
         if *inputs > 0 {
             let _ = write!(text, ", {}", counted(number(*inputs), "input", "inputs"));
         }
-        text.push_str(if *is_judge { ", judge\n" } else { "\n" });
+        text.push('\n');
     }
     text
 }
@@ -88,14 +88,7 @@ mod tests {
 
     #[test]
     fn slots_without_owner_are_told_with_what_that_means() {
-        let run = RunLine {
-            run: 3,
-            name: "db1:77".to_owned(),
-            version: "0.1.0".to_owned(),
-            slots: 62,
-            is_judge: true,
-            inputs: 2,
-        };
+        let run = RunLine { run: 3, name: "db1:77".to_owned(), version: "0.1.0".to_owned(), slots: 62, inputs: 2 };
         let mut status = ClusterStatus {
             crawl: "news".to_owned(),
             state: "running".to_owned(),
@@ -120,7 +113,7 @@ mod tests {
              12,000 pages decided in 188 turns, 350.2 pages/s in the last minute\n\
              7 pages wait for a verdict, the oldest for 3.2 s\n\
              3 of 20 inputs done\n\
-             1 worker, 62 of 64 slots held\n  run 3 on db1:77: version 0.1.0, 62 slots, 2 inputs, judge\n\
+             1 worker, 62 of 64 slots held\n  run 3 on db1:77: version 0.1.0, 62 slots, 2 inputs\n\
              warning: slots 4, 9 have had no owner for 1 min 15 s: no verdict can be given until a worker joins\n"
         );
         (status.inputs_again, status.is_looking_again) = (2, true);

@@ -1,12 +1,9 @@
 //! Which settings several processes can keep together: the others are refused, with what to do instead.
 
-use std::num::NonZeroU16;
-
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::EngineKind;
 use crate::cli::errors::CliError;
-use crate::cli::setup;
-use crate::detect::{self, Mode, Settling, Thresholding, Within};
+use crate::detect::{self, Mode, Settling};
 use crate::index::FilterKind;
 use crate::model::Detector;
 
@@ -35,29 +32,16 @@ pub(super) fn refuse_undividable_dedup(settings: &Settings) -> Result<(), CliErr
     let against =
         || (settings.source("dedup.against").to_string(), "give the earlier pages as the first manifest of this crawl");
     let refused = (!settings.dedup.against.is_empty()).then(against);
-    let options = setup::detect_options(settings);
-    let is_paper = options.within == Within::Host && options.thresholding == Thresholding::Paper;
-    let paper = || {
-        let of = settings.source("dedup.thresholding").to_string();
-        (of, "the formula of the paper looks at the pages of all hosts: leave it out, or --within host")
-    };
-    told(refused.or_else(|| is_paper.then(paper)).or_else(|| undividable_decisions(settings)))
+    told(refused.or_else(|| undividable_decisions(settings)))
 }
 
-/// Returns the options of a detector whose pieces are on several processes: the best match is named, and what is learned
-/// counts from the end of a turn on.
+/// Returns the options of a detector that several processes have: the best match is named, and what is learned counts from
+/// the end of a turn on.
 pub(super) fn dividable(options: detect::Options) -> detect::Options {
     detect::Options { settling: Settling::AtMarks, mode: detect::Mode::Best, ..options }
 }
 
-/// Returns the options of the detector of a `dedup` run with so many slots. If pages are compared within hosts, what is known
-/// of hosts is divided as the index is.
-pub(super) fn dividable_dedup(options: detect::Options, slots: NonZeroU16) -> detect::Options {
-    let text_parts = if options.within == Within::Host { slots.get() } else { 1 };
-    detect::Options { text_parts, ..dividable(options) }
-}
-
-/// Finds settings whose verdicts would depend on how the index is divided.
+/// Finds settings whose verdicts several processes cannot give.
 fn undividable_decisions(settings: &Settings) -> Option<Refused> {
     let of = |key: &str| settings.source(key).to_string();
     if settings.dedup.detector != Detector::Mwo {

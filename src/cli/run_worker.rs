@@ -209,6 +209,7 @@ impl Work<'_> {
                 ttl: self.crawl.lease,
                 patience: PATIENCE,
                 gives_back_at_once: false,
+                scratch: place.clone(),
             },
             folder: place,
             store: setup::store_options(self.settings),

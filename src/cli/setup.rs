@@ -148,7 +148,6 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, has_second)),
         second,
         text_memory: usize::try_from(dedup.memory.0).unwrap_or(usize::MAX),
-        text_parts: 1,
         lose_at_most: dedup.lose_at_most,
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,

@@ -1,12 +1,10 @@
 //! The plan of a `dedup` run that several workers share.
 
-use std::num::NonZeroU16;
-
 use crate::cli::args::ClusterShape;
 use crate::cli::cluster_access::crawl_name;
 use crate::cli::cluster_settings::of_dedup;
 use crate::cli::config::settings::Settings;
-use crate::cli::dividable::{dividable_dedup, refuse_undividable_dedup};
+use crate::cli::dividable::{dividable, refuse_undividable_dedup};
 use crate::cli::errors::CliError;
 use crate::cli::setup;
 use crate::cluster::CrawlPlan;
@@ -14,9 +12,9 @@ use crate::detect;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
 
-/// Returns the detector of a shared run with so many slots.
-pub(super) fn detector(settings: &Settings, slots: NonZeroU16) -> detect::Options {
-    dividable_dedup(setup::detect_options(settings), slots)
+/// Returns the detector of a shared run.
+pub(super) fn detector(settings: &Settings) -> detect::Options {
+    dividable(setup::detect_options(settings))
 }
 
 /// Returns what reads the pages.

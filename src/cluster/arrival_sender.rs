@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::arrivals::{ArrivalChunk, arrived, send_arrivals};
-use super::arriving::{Arriving, arrival_body};
+use super::arriving::{Arriving, chunk_of};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
 use super::crawl_session::CrawlSession;
@@ -79,7 +79,7 @@ impl ArrivalSender {
         if pages.is_empty() {
             return Ok(());
         }
-        let chunk = ArrivalChunk::of_all(self.run, first, pages.len() as i32, arrival_body(&pages)?);
+        let chunk = chunk_of(self.run, first, &pages)?;
         // On a new session it is not known what is there.
         let is_sent = self.session.is_open() && {
             let sent = send_arrivals(self.session.open().await?, &chunk).await;

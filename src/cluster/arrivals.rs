@@ -5,20 +5,12 @@
 //! server, and so makes them durable with it. After a crash of the server, the last ones may be gone: a run asks for
 //! [`arrived`] then, and sends them again from there.
 //!
-//! Arrivals that were sent together are a *chunk*: one row, or one for each slot if the index is divided by hosts. Then who has a
-//! slot reads the rows of that slot alone.
-
-use std::collections::BTreeSet;
+//! Arrivals that were sent together are a *chunk*: one row.
 
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::sealed::{open_sealed, seal};
-use super::turn_log::ArrivalRange;
-use crate::model::Slot;
-
-/// The slot of rows that all read.
-const OF_ALL: i32 = -1;
 
 /// Arrivals that were sent together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,24 +21,8 @@ pub struct ArrivalChunk {
     pub first: i64,
     /// How many they are.
     pub count: i32,
-    /// The arrivals: one part that all processes read, or one for each slot.
-    pub parts: Vec<ChunkPart>,
-}
-
-/// Some of the arrivals of a chunk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChunkPart {
-    /// The slot, with the places of its arrivals in the chunk. None for all arrivals.
-    pub of_slot: Option<(Slot, Vec<i16>)>,
     /// The arrivals, as bytes that this file does not read.
     pub body: Vec<u8>,
-}
-
-impl ArrivalChunk {
-    /// Creates a chunk that all processes read.
-    pub fn of_all(run: RunId, first: i64, count: i32, body: Vec<u8>) -> Self {
-        Self { run, first, count, parts: vec![ChunkPart { of_slot: None, body }] }
-    }
 }
 
 /// Inserts arrivals. A chunk that is there already, sent before an answer was lost, is left as it is.
@@ -58,26 +34,18 @@ impl ArrivalChunk {
 /// [`ClusterError::RunLost`] if the run is dead. Streams of inputs, which have negative numbers, belong to no run.
 pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Result<(), ClusterError> {
     let doing = ClusterError::query("send arrivals");
-    let bodies = chunk.parts.iter().map(|part| seal(&part.body)).collect::<Result<Vec<_>, _>>()?;
-    let slots: Vec<i32> =
-        chunk.parts.iter().map(|part| part.of_slot.as_ref().map_or(OF_ALL, |(slot, _)| slot.0.into())).collect();
-    // Arrays of arrays must be rectangles: places are sent as texts.
-    let places: Vec<Option<String>> =
-        chunk.parts.iter().map(|part| part.of_slot.as_ref().map(|(_, places)| array_text(places))).collect();
     let alive = match chunk.run.0 {
         ..0 => "SELECT 1",
         _ => "SELECT 1 FROM run WHERE id = $1 AND until > clock_timestamp() FOR SHARE",
     };
     let statement = format!(
         "WITH alive AS ({alive}), \
-              sent AS (INSERT INTO arrival (run, first, n, slot, places, body) \
-                       SELECT $1::int, $2::bigint, $3::int, slot, places::smallint[], body \
-                       FROM alive, unnest($4::int[], $5::text[], $6::bytea[]) AS part (slot, places, body) \
-                       ON CONFLICT DO NOTHING) \
+              sent AS (INSERT INTO arrival (run, first, n, body) \
+                       SELECT $1::int, $2::bigint, $3::int, $4::bytea FROM alive ON CONFLICT DO NOTHING) \
          SELECT (SELECT count(*) FROM alive), set_config('synchronous_commit', 'off', true)"
     );
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-        [&chunk.run.0, &chunk.first, &chunk.count, &slots, &places, &bodies];
+    let body = seal(&chunk.body)?;
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&chunk.run.0, &chunk.first, &chunk.count, &body];
     let row = session.client().query_one(&statement, &parameters).await.map_err(&doing)?;
     let alive: i64 = row.try_get(0).map_err(doing)?;
     if alive > 0 { Ok(()) } else { Err(ClusterError::RunLost(chunk.run.0)) }
@@ -134,19 +102,14 @@ pub async fn read_arrivals(
     most: i64,
 ) -> Result<Vec<ArrivalChunk>, ClusterError> {
     let doing = ClusterError::query("read arrivals");
-    let statement = "SELECT first, n, slot, places, body FROM arrival WHERE run = $1 AND first IN \
-                     (SELECT DISTINCT first FROM arrival WHERE run = $1 AND first >= \
-                      (SELECT coalesce(max(first), $2) FROM arrival WHERE run = $1 AND first <= $2) \
-                      ORDER BY first LIMIT $3) ORDER BY first, slot";
+    let statement = "SELECT first, n, body FROM arrival WHERE run = $1 AND first >= \
+                     (SELECT coalesce(max(first), $2) FROM arrival WHERE run = $1 AND first <= $2) \
+                     ORDER BY first LIMIT $3";
     let rows = session.client().query(statement, &[&run.0, &from, &most]).await.map_err(&doing)?;
     let (mut chunks, mut expected) = (Vec::<ArrivalChunk>::new(), from);
     for row in rows {
         let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
         let next = first + i64::from(count);
-        if let Some(last) = chunks.last_mut().filter(|last| last.first == first) {
-            last.parts.push(chunk_part(run, &row)?);
-            continue;
-        }
         if chunks.is_empty() && next <= from {
             // The last chunk of the run, unless there is a gap behind it.
             continue;
@@ -157,73 +120,27 @@ pub async fn read_arrivals(
             return Err(ClusterError::Damaged(gap));
         }
         expected = next;
-        chunks.push(ArrivalChunk { run, first, count, parts: vec![chunk_part(run, &row)?] });
+        chunks.push(chunk_of(run, &row)?);
     }
     Ok(chunks)
 }
 
-/// Returns the chunks that have some of these arrivals, each with the parts of some slots. A chunk without such a part is
-/// missing.
-pub(super) async fn read_arrivals_of(
-    session: &Session,
-    range: &ArrivalRange,
-    slots: &BTreeSet<Slot>,
-) -> Result<Vec<ArrivalChunk>, ClusterError> {
-    let doing = ClusterError::query("read arrivals");
-    let (run, end) = (range.run, range.first + i64::from(range.count));
-    let slots: Vec<i32> = slots.iter().map(|slot| slot.0.into()).collect();
-    let statement = "SELECT first, n, slot, places, body FROM arrival WHERE run = $1 AND slot = ANY($4) AND first < $3 \
-                     AND first >= (SELECT coalesce(max(first), $2) FROM arrival WHERE run = $1 AND first <= $2) \
-                     ORDER BY first, slot";
-    let rows = session.client().query(statement, &[&run.0, &range.first, &end, &slots]).await.map_err(&doing)?;
-    let mut chunks = Vec::<ArrivalChunk>::new();
-    for row in rows {
-        let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        let part = chunk_part(run, &row)?;
-        match chunks.last_mut().filter(|last| last.first == first) {
-            Some(last) => last.parts.push(part),
-            None => chunks.push(ArrivalChunk { run, first, count, parts: vec![part] }),
-        }
-    }
-    Ok(chunks)
-}
-
-/// Returns the part of the chunk that has an arrival, with the place of the arrival in that part.
+/// Returns the chunk that has an arrival.
 pub(super) async fn find_arrival(
     session: &Session,
     run: RunId,
     number: i64,
-) -> Result<Option<(ChunkPart, usize)>, ClusterError> {
+) -> Result<Option<ArrivalChunk>, ClusterError> {
     let doing = ClusterError::query("look up an arrival");
-    let statement = "SELECT first, n, slot, places, body FROM arrival WHERE run = $1 \
-                     AND first = (SELECT max(first) FROM arrival WHERE run = $1 AND first <= $2) \
-                     AND first + n > $2 AND (places IS NULL OR ($2 - first) = ANY(places))";
+    let statement = "SELECT first, n, body FROM arrival WHERE run = $1 \
+                     AND first = (SELECT max(first) FROM arrival WHERE run = $1 AND first <= $2) AND first + n > $2";
     let row = session.client().query_opt(statement, &[&run.0, &number]).await.map_err(&doing)?;
-    let Some(row) = row else { return Ok(None) };
-    let first: i64 = row.try_get(0).map_err(doing)?;
-    let (part, in_chunk) = (chunk_part(run, &row)?, number - first);
-    let place = match &part.of_slot {
-        None => usize::try_from(in_chunk).ok(),
-        Some((_, places)) => places.iter().position(|place| i64::from(*place) == in_chunk),
-    };
-    Ok(place.map(|place| (part, place)))
+    row.map(|row| chunk_of(run, &row)).transpose()
 }
 
-fn chunk_part(run: RunId, row: &tokio_postgres::Row) -> Result<ChunkPart, ClusterError> {
+fn chunk_of(run: RunId, row: &tokio_postgres::Row) -> Result<ArrivalChunk, ClusterError> {
     let doing = ClusterError::query("read arrivals");
-    let (first, slot): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(2).map_err(&doing)?);
-    let name = || format!("arrival {first} of run {}", run.0);
-    let places: Option<Vec<i16>> = row.try_get(3).map_err(&doing)?;
-    let of_slot = match (u16::try_from(slot), places) {
-        (Err(_), None) => None,
-        (Ok(slot), Some(places)) => Some((Slot(slot), places)),
-        _ => return Err(ClusterError::Damaged(name())),
-    };
-    Ok(ChunkPart { of_slot, body: open_sealed(row.try_get(4).map_err(&doing)?, name)? })
-}
-
-/// Returns an array as the server reads it.
-fn array_text(places: &[i16]) -> String {
-    let places: Vec<String> = places.iter().map(i16::to_string).collect();
-    format!("{{{}}}", places.join(","))
+    let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    let body = open_sealed(row.try_get(2).map_err(&doing)?, || format!("arrival {first} of run {}", run.0))?;
+    Ok(ArrivalChunk { run, first, count, body })
 }

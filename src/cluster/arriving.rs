@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::ArrivalChunk;
 use super::encoding::{decoded, encoded};
 use super::error::ClusterError;
+use super::lease::RunId;
 use super::question::Question;
 use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermCounts, TermOrder};
 
@@ -15,7 +17,7 @@ pub enum Arriving {
     /// A judged page that cannot be completed: it is to leave the index.
     Withdrawal(Sequence),
     /// A question about all decisions so far.
-    Question(Box<Question>),
+    Question(Question),
 }
 
 impl From<ArrivingPage> for Arriving {
@@ -76,7 +78,7 @@ struct ArrivedPage {
 enum Arrived {
     Page(Box<ArrivedPage>),
     Withdrawal(Sequence),
-    Question(Box<Question>),
+    Question(Question),
 }
 
 /// Returns pages and withdrawals as the body of arrivals.
@@ -97,13 +99,53 @@ pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
     let arrived = |arriving: &Arriving| match arriving {
         Arriving::Page(page) => Arrived::Page(Box::new(arrived_page(page))),
         Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
-        Arriving::Question(question) => Arrived::Question(question.clone()),
+        Arriving::Question(question) => Arrived::Question(*question),
     };
     encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
 }
 
-/// Returns the arrivals of a part of a chunk.
-pub(super) fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
+/// Returns pages as a chunk of arrivals.
+///
+/// # Errors
+/// [`ClusterError::Damaged`] if a page cannot be written.
+pub fn chunk_of_pages(run: RunId, first: i64, pages: Vec<ArrivingPage>) -> Result<ArrivalChunk, ClusterError> {
+    chunk_of(run, first, &pages.into_iter().map(Arriving::from).collect::<Vec<_>>())
+}
+
+/// Returns these as a chunk of arrivals.
+pub(super) fn chunk_of(run: RunId, first: i64, arrivals: &[Arriving]) -> Result<ArrivalChunk, ClusterError> {
+    let count = i32::try_from(arrivals.len()).unwrap_or(i32::MAX);
+    Ok(ArrivalChunk { run, first, count, body: arrival_body(arrivals)? })
+}
+
+/// Returns the arrivals of a chunk, in order.
+///
+/// # Errors
+/// [`ClusterError::Damaged`] if one is missing.
+pub(super) fn arrivals_of(chunk: &ArrivalChunk) -> Result<Vec<Arriving>, ClusterError> {
+    let ArrivalChunk { run, first, count, body } = chunk;
+    let arrivals = arrivals_in(body)?;
+    if i32::try_from(arrivals.len()) != Ok(*count) {
+        let what = format!("the chunk of {count} arrivals of run {} at {first} has {}", run.0, arrivals.len());
+        return Err(ClusterError::Damaged(what));
+    }
+    Ok(arrivals)
+}
+
+/// Returns the pages of a chunk of arrivals, in order.
+///
+/// # Errors
+/// [`ClusterError::Damaged`] if it cannot be read.
+pub fn pages_of(chunk: &ArrivalChunk) -> Result<Vec<ArrivingPage>, ClusterError> {
+    let page = |arriving| match arriving {
+        Arriving::Page(page) => Some(*page),
+        Arriving::Withdrawal(_) | Arriving::Question(_) => None,
+    };
+    Ok(arrivals_of(chunk)?.into_iter().filter_map(page).collect())
+}
+
+/// Returns the arrivals of a body.
+fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
     let arrived: Vec<Arrived> = decoded(body, "an arrival")?;
     let arriving_page = |page: ArrivedPage| ArrivingPage {
         input: PageInput {

@@ -11,8 +11,8 @@ use super::lease::RunId;
 use super::named_page::{judged_page, named_page};
 use super::open_pages::{OpenPages, fetched_again, is_same_content};
 use super::page_grants::{grant_pages, return_pages};
-use super::question::{Asked, Question};
-use super::revisions::{DoubtfulPage, Rounds, last_suspects, renewal_name};
+use super::question::Question;
+use super::revisions::{DoubtfulPage, Rounds, renewal_name};
 use super::run_status::PageDecision;
 use super::test_point::{completes_changed_pages, test_point};
 use super::turn_runner::PageSubmitter;
@@ -119,7 +119,7 @@ impl ClusterDecider {
         Ok(())
     }
 
-    /// Asks all pieces, and waits until a turn has the answer.
+    /// Asks, and waits until a turn has the answer.
     fn ask(&mut self, question: Question) -> Result<(), ClusterError> {
         let answered = self.submitter.ask(question).blocking_recv();
         if answered == Ok(self.run) { Ok(()) } else { Err(ClusterError::RunLost(self.run.0)) }
@@ -215,14 +215,7 @@ impl SharedDecider for ClusterDecider {
             NextStep::End => SharedStep::End,
             NextStep::Revise(_) => SharedStep::Revise,
             NextStep::Ask(from) => {
-                let asked = Asked { from, settled: Sequence(0) };
-                self.ask(Question::Suspects(asked))?;
-                test_point("suspects");
-                let suspects = runtime.block_on(async {
-                    let found = last_suspects(self.session.open().await?).await;
-                    self.session.after(found)
-                })?;
-                self.ask(Question::Revisions(asked, suspects))?;
+                self.ask(Question { from, settled: Sequence(0) })?;
                 test_point("questions");
                 // What was found is in the turns.
                 SharedStep::Wait

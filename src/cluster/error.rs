@@ -53,9 +53,6 @@ pub enum ClusterError {
         /// The run that held it.
         run: i32,
     },
-    /// Another run is the judge by now, or this run's lease has run out.
-    #[error("run {0} is not the judge any more: its lease has run out, or another run has taken the office")]
-    JudgeLost(i32),
     /// The lease of this run has run out.
     #[error("the lease of run {0} has run out: begin a new run")]
     RunLost(i32),

@@ -10,9 +10,9 @@ use super::error::ClusterError;
 use super::gather::{GatherProgress, Gathering};
 use super::slot_restore::SlotRestore;
 use super::turn_arrivals::arriving_of;
-use super::turn_body::{TurnArrivals, TurnVerdicts};
+use super::turn_body::{DecidedPage, TurnArrivals, TurnVerdicts};
 use super::turn_log::{TurnRow, turns_behind};
-use crate::detect::{DecidedPage, Vocabulary};
+use crate::detect::Vocabulary;
 use crate::model::{Batch, Digest, Discovery, PageInput, PageRow, Sequence, TermOrder, UrlId, UrlRow, UrlState};
 
 /// Turns that are read at once.
@@ -166,15 +166,11 @@ async fn pages_of(session: &Session, turn: &TurnRow) -> Result<Vec<NumberedPage>
         Arriving::Page(page) => Some(page.facts.clone()),
         Arriving::Withdrawal(_) | Arriving::Question(_) => None,
     });
-    let facts: Vec<_> = facts.collect();
-    let decided = verdicts.of(arriving.into_iter().collect::<TurnArrivals>())?;
-    let facts = decided.answers.iter().zip(facts).filter(|(answer, _)| !answer.redelivered).map(|(_, facts)| facts);
-    let facts: Vec<_> = facts.collect();
-    if facts.len() < decided.pages.len() {
-        return Err(ClusterError::Damaged(format!("turn {} has a page too many", turn.number)));
-    }
-    let numbered = decided.pages.into_iter().map(|page| (page.sequence, page));
-    Ok(numbered.zip(facts).map(|((number, page), facts)| (number, page, facts)).collect())
+    let answers: Vec<_> = verdicts.page_answers().flatten().collect();
+    let new = facts.zip(answers).filter(|(_, answer)| !answer.redelivered).map(|(facts, _)| facts);
+    let facts: Vec<_> = new.collect();
+    let pages = verdicts.new_pages(arriving.into_iter().collect::<TurnArrivals>())?;
+    Ok(pages.into_iter().zip(facts).map(|(page, facts)| (page.sequence, page, facts)).collect())
 }
 
 /// Returns the pages that turns have withdrawn.

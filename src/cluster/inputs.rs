@@ -67,7 +67,7 @@ pub fn number_of_stream(stream: RunId) -> i32 {
     -1 - stream.0
 }
 
-/// Enters the inputs of a manifest, in order, and its second look if it has one. Those that are there already stay as they
+/// Enters the inputs of a manifest, in order, and its second look. Those that are there already stay as they
 /// are; the new ones are a manifest of their own.
 ///
 /// # Errors
@@ -76,7 +76,6 @@ pub async fn register_inputs(
     session: &mut Session,
     names: &[String],
     flags: &ManifestFlags,
-    has_look: bool,
 ) -> Result<(), ClusterError> {
     let doing = ClusterError::query("enter the inputs of the manifest");
     let transaction = session.begin().await?;
@@ -99,8 +98,6 @@ pub async fn register_inputs(
         let statement = "INSERT INTO manifest SELECT max(manifest), $1::text::jsonb FROM input";
         let text = serde_json::to_string(flags).map_err(|error| ClusterError::Damaged(error.to_string()))?;
         transaction.sql().execute(statement, &[&text]).await.map_err(&doing)?;
-    }
-    if entered > 0 && has_look {
         let statement = "INSERT INTO input (number, manifest) SELECT count(*)::int, max(manifest) FROM input";
         transaction.sql().execute(statement, &[]).await.map_err(&doing)?;
     }

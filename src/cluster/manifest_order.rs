@@ -6,9 +6,9 @@
 use super::connection::Session;
 use super::error::ClusterError;
 use super::inputs::stream_of;
-use super::judge::Judge;
 use super::lease::RunId;
 use super::turn_log::ArrivalRange;
+use super::turn_state::TurnState;
 
 /// Inputs that are looked at for one turn. Twice as many if these are not enough, and so on.
 const INPUTS: i64 = 256;
@@ -43,18 +43,18 @@ enum NextTurn {
 /// have not arrived yet.
 pub(super) async fn next_in_manifest(
     session: &Session,
-    judge: &Judge,
+    state: &TurnState,
     pages: i32,
 ) -> Result<Vec<ArrivalRange>, ClusterError> {
     let mut most = INPUTS;
     loop {
-        let inputs = inputs_from(session, judge.last_input().unwrap_or(0), most).await?;
+        let inputs = inputs_from(session, state.last_input().unwrap_or(0), most).await?;
         let are_all = (inputs.len() as i64) < most;
-        match next_of(&inputs, |number| judge.judged(stream_of(number)), pages) {
+        match next_of(&inputs, |number| state.judged(stream_of(number)), pages) {
             NextTurn::Ready(ranges) => return Ok(ranges),
             NextTurn::OfLook(number) => {
                 let stream = stream_of(number);
-                return Ok(chunk_at(session, stream, judge.judged(stream)).await?.into_iter().collect());
+                return Ok(chunk_at(session, stream, state.judged(stream)).await?.into_iter().collect());
             }
             NextTurn::Waiting => return Ok(Vec::new()),
             NextTurn::Short(ranges) if are_all => return Ok(ranges),

@@ -15,8 +15,8 @@
 //! | `status` | What does a crawl wait for? |
 //! | `lease` | Which run may work on which slot, and until when? |
 //! | `arrivals`, `sealed` | How do rendered pages get to their verdicts? |
-//! | `judge`, `turn_log` | In which order are verdicts given, and by whom? |
-//! | `holder`, `turn_body` | How do pieces of an index make up one, by way of the log? |
+//! | `turn_state`, `turn_log`, `turn_body` | In which order are verdicts given, and by whom? |
+//! | `replica`, `record_file` | How does each process have the whole index, by way of the log? |
 //! | `turn_runner`, `lease_keeper`, `arrival_sender`, `turn_loop`, `run_status` | How does a process take part in all that? |
 //! | `named_page` | Which page is it that a verdict names? |
 //! | `open_pages` | What becomes of pages that were judged for a process that was lost? |
@@ -29,7 +29,7 @@
 //! | `decision_times` | How long do pages wait for their verdicts? |
 //! | `replay`, `verify`, `verify_archives`, `sample`, `logged_lines` | Would one process have decided the same, is each page in an archive, and what does the log tell of it? |
 //! | `inputs`, `manifest_order` | How do workers share the files of `dedup`, and in which order are these judged? |
-//! | `question`, `questions`, `revisions`, `second_look` | What is decided again at the end of a crawl, and of a manifest? |
+//! | `question`, `revisions`, `second_look` | What is decided again at the end of a crawl, and of a manifest? |
 //! | `host_rests` | Until when must a host not be asked, whoever asks it next? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
@@ -55,7 +55,6 @@ mod crawl_totals;
 mod crawl_worker;
 mod decision_times;
 mod displaced_parts;
-mod division;
 mod encoding;
 mod end_of_crawl;
 mod error;
@@ -63,10 +62,8 @@ mod failure;
 mod gather;
 mod gather_pages;
 mod greeting;
-mod holder;
 mod host_rests;
 mod inputs;
-mod judge;
 mod lease;
 mod lease_keeper;
 mod logged_lines;
@@ -81,9 +78,10 @@ mod open_pages;
 mod page_grants;
 mod password_file;
 mod question;
-mod questions;
+mod record_file;
 mod refusal;
 mod replay;
+mod replica;
 mod request_starts;
 mod retry_pauses;
 mod revisions;
@@ -108,14 +106,15 @@ mod turn_body;
 mod turn_log;
 mod turn_loop;
 mod turn_runner;
+mod turn_state;
 mod verify;
 mod verify_archives;
 mod watched;
 
 pub use address::{AddressError, ServerAddress};
 pub use address_gaps::{GAP_MARGIN, reserve_starts};
-pub use arrivals::{ArrivalChunk, ChunkPart, all_arrived, arrived, read_arrivals, send_arrivals};
-pub use arriving::{Arriving, ArrivingPage, PageFacts, arrival_body};
+pub use arrivals::{ArrivalChunk, all_arrived, arrived, read_arrivals, send_arrivals};
+pub use arriving::{Arriving, ArrivingPage, PageFacts, chunk_of_pages, pages_of};
 pub use connection::{Connector, OpenTransaction, Session};
 pub use crawl_cut::CrawlCut;
 pub use crawl_name::CrawlName;
@@ -123,23 +122,21 @@ pub use crawl_session::CrawlSession;
 pub use crawl_totals::crawl_totals;
 pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use decision_times::decision_times;
-pub use division::{Division, pages_of, slot_of_host};
 pub use error::ClusterError;
 pub use gather::{GatherProgress, Gathered, gather};
-pub use holder::{DecidedArrival, Holder, next_ranges, slot_of};
 pub use inputs::{
     InputTask, LeasedInput, ManifestFlags, abandoned_files, all_sent, finish_input, finish_look, input_files,
     input_reports, inputs_left, lease_input, number_of_stream, register_inputs,
 };
-pub use judge::{Judge, TurnContent};
 pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
 pub use logged_lines::{LoggedLine, logged_lines};
 pub use moving::{Moved, begin_move, move_in};
 pub use named_page::{NamedPage, named_page};
 pub use page_grants::{grant_pages, return_pages};
-pub use question::{Asked, Conclusion, Found, Question};
+pub use question::{Conclusion, Found, Question};
 pub use refusal::Refusal;
 pub use replay::{Replay, ReplayOptions, replay};
+pub use replica::{DecidedArrival, Deciding, Replica};
 pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};
 pub use sample::Sample;
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, MOVED, drop_crawl, init, open, resume, stop};
@@ -148,12 +145,10 @@ pub use server_check::{ServerFacts, connect_checked};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;
 pub use turn_body::decisions_of;
-pub use turn_log::{
-    ArrivalRange, Attempt, OpenTurn, TurnAnswer, TurnRow, answer_turn, answers, is_in_log, open_turn, slots_answered,
-    turns_behind,
-};
+pub use turn_log::{ArrivalRange, Attempt, TurnRow, is_in_log, last_turn, turns_behind};
 pub use turn_loop::ArrivalOrder;
 pub use turn_runner::{PageSubmitter, RunnerSettings, TurnRunner};
+pub use turn_state::{TurnContent, TurnState};
 pub use verify::{LogCheck, check_log};
 pub use verify_archives::{ArchiveCheck, check_archives};
 pub use watched::Watched;

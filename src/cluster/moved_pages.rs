@@ -9,8 +9,8 @@ use super::sealed::seal;
 use super::test_point::test_point;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::ArrivalRange;
-use crate::detect::{CopyKeys, DecidedPage, DecidedTurn, Ending, Settling, TurnAnswer, Withdrawals};
-use crate::model::{PageInput, PageRow, PageTerms, Sequence, Term, TermCounts, TermOrder, split_capture_key};
+use crate::detect::{Settling, Withdrawals};
+use crate::model::{Judged, PageInput, PageRow, PageTerms, Sequence, Term, TermCounts, TermOrder, split_capture_key};
 use crate::pipeline::link_hash;
 use crate::store::StoreReader;
 
@@ -78,14 +78,6 @@ impl FolderTexts {
         })
     }
 
-    /// Returns by what copies of a page are found. In a crawl all pages are of one group.
-    fn copy_keys(&self, page: Sequence) -> Result<CopyKeys, ClusterError> {
-        let row = self.reader.page(page).map_err(ClusterError::folder)?;
-        let lost = || ClusterError::Folder(format!("page {page} was decided again and is not there"));
-        let PageRow { body_digest, text_digest, .. } = row.ok_or_else(lost)?;
-        Ok(CopyKeys { group: 0, body: body_digest, text: text_digest })
-    }
-
     /// Returns a page as it was before terms had numbers.
     fn arriving(&self, row: PageRow) -> Result<ArrivingPage, ClusterError> {
         let lost =
@@ -147,26 +139,28 @@ impl MovedTurn {
         withdrawals: &mut Withdrawals,
     ) -> Result<Self, ClusterError> {
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let mut turn = DecidedTurn { first: Sequence(first), is_unsettled, ..DecidedTurn::default() };
-        let mut arriving = Vec::with_capacity(rows.len());
-        for (number, row) in (first..).zip(rows) {
-            let (verdict, least_weight) = (row.verdict, row.least_weight);
+        let (mut judged, mut arriving) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+        for (number, row) in (first..).map(Sequence).zip(rows) {
             let left = withdrawals.add(&row.judged());
-            let displaced = left.filter(|page| Some(*page) != row.renews);
-            for page in row.renews.into_iter().chain(displaced) {
-                turn.endings.push(Ending { from: Sequence(number), keys: texts.copy_keys(page)? });
-            }
-            let page = texts.arriving(row)?;
-            let sequence = Sequence(number);
-            turn.answers.push(TurnAnswer { sequence, verdict, redelivered: false, displaced });
-            turn.pages.push(DecidedPage { sequence, input: page.input.clone(), verdict, least_weight });
-            arriving.push(Arriving::from(page));
+            judged.push(Judged {
+                page: row.page,
+                sequence: number,
+                verdict: row.verdict,
+                terms: PageTerms::default(),
+                order: TermOrder::default(),
+                least_weight: row.least_weight,
+                new_terms: Vec::new(),
+                redelivered: false,
+                displaced: left.filter(|page| Some(*page) != row.renews),
+            });
+            arriving.push(Arriving::from(texts.arriving(row)?));
         }
         let range =
             ArrivalRange { run: RunId(run), first: first.into(), count: i32::try_from(count).unwrap_or(i32::MAX) };
         let arrival = seal(&arrival_body(&arriving)?)?;
-        let arrivals: TurnArrivals = arriving.into_iter().collect();
-        let body = seal(&TurnVerdicts::body(&[range], &arrivals, &turn, Vec::new())?)?;
+        let mut arrivals: TurnArrivals = arriving.into_iter().collect();
+        arrivals.turn.is_unsettled = is_unsettled;
+        let body = seal(&TurnVerdicts::body(Sequence(first), &[range], &arrivals, &judged, &[])?)?;
         Ok(Self { first, count, arrival, body })
     }
 }
@@ -179,10 +173,10 @@ async fn write(session: &mut Session, run: i32, turns: &[MovedTurn]) -> Result<(
     let arrivals: Vec<&[u8]> = turns.iter().map(|turn| &turn.arrival[..]).collect();
     let bodies: Vec<&[u8]> = turns.iter().map(|turn| &turn.body[..]).collect();
     let transaction = session.begin().await?;
-    let statement = "INSERT INTO arrival (run, first, n, slot, body) \
-                     SELECT $1, first, n, -1, body FROM unnest($2::bigint[], $3::int[], $4::bytea[]) AS part (first, n, body)";
+    let statement = "INSERT INTO arrival (run, first, n, body) \
+                     SELECT $1, first, n, body FROM unnest($2::bigint[], $3::int[], $4::bytea[]) AS part (first, n, body)";
     transaction.sql().execute(statement, &[&run, &firsts, &counts, &arrivals]).await.map_err(&doing)?;
-    // An opening of a judge has a fence of 1 and more above its lower half.
+    // An attempt of a run has the number of the run above its lower half.
     let statement = "INSERT INTO turn (number, first_page, n, attempt, body) \
                      SELECT crawl.turn + part.place, first, part.n, crawl.turn + part.place, part.body \
                      FROM crawl, unnest($1::bigint[], $2::int[], $3::bytea[]) WITH ORDINALITY AS part (first, n, body, place)";

@@ -6,7 +6,6 @@ use super::error::ClusterError;
 use super::question::Found;
 use super::sealed::seal;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
-use crate::detect::DecidedTurn;
 use crate::model::{Sequence, UrlId};
 use crate::store::StoreReader;
 
@@ -26,7 +25,6 @@ pub(super) fn pending_round(folder: &StoreReader, urls: &HashSet<UrlId>) -> Resu
         }
     }
     let pages: BTreeSet<Sequence> = last.into_values().collect();
-    let turn = DecidedTurn { first: Sequence(folder.mark().pages), ..DecidedTurn::default() };
-    let found = vec![Found::Revisions(pages.into_iter().collect())];
-    Ok(Some(seal(&TurnVerdicts::body(&[], &TurnArrivals::default(), &turn, found)?)?))
+    let (first, found) = (Sequence(folder.mark().pages), Found::Revisions(pages.into_iter().collect()));
+    Ok(Some(seal(&TurnVerdicts::body(first, &[], &TurnArrivals::default(), &[], &[found])?)?))
 }

@@ -1,7 +1,7 @@
 //! Looks a judged page up by its number: whoever has a duplicate names the page that it repeats.
 
 use super::arrivals::find_arrival;
-use super::arriving::{Arriving, ArrivingPage, PageFacts, arrivals_in};
+use super::arriving::{Arriving, ArrivingPage, PageFacts, arrivals_of};
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
@@ -66,8 +66,9 @@ pub(super) async fn judged_arrival(session: &Session, page: Sequence) -> Result<
             continue;
         }
         let arrival = range.first + place as i64;
-        let (part, place) = find_arrival(session, range.run, arrival).await?.ok_or_else(missing)?;
-        return match arrivals_in(&part.body)?.into_iter().nth(place) {
+        let chunk = find_arrival(session, range.run, arrival).await?.ok_or_else(missing)?;
+        let place = usize::try_from(arrival - chunk.first).map_err(|_| missing())?;
+        return match arrivals_of(&chunk)?.into_iter().nth(place) {
             Some(Arriving::Page(page)) => Ok(Some(JudgedArrival { run: range.run, page: *page, verdict })),
             _ => Err(missing()),
         };

@@ -1,17 +1,14 @@
 //! Decides turns of a log once more, by one process: it must give the verdicts that the cluster has given.
 
-use crate::detect::{
-    DecidedTurn, Decider, InMemory, Learnt, Mode, Options, Piece, Settling, TurnAnswer, TurnInput, settle_turn,
-};
-use crate::model::{PageInput, Sequence};
+use crate::detect::{Decider, InMemory, Mode, Options, Settling, TurnAnswer, TurnInput};
+use crate::model::{PageInput, Sequence, Verdict};
 
 use super::connection::Session;
 use super::error::ClusterError;
 use super::question::{Found, Question};
-use super::questions::of_one_process;
 use super::sample::Sample;
 use super::turn_arrivals::arriving_of;
-use super::turn_body::{TurnArrivals, TurnVerdicts};
+use super::turn_body::{DecidedPage, TurnArrivals, TurnVerdicts};
 use super::turn_log::turns_behind;
 
 /// Turns that are read at once.
@@ -79,8 +76,8 @@ pub(super) async fn replay_with(
     how: ReplayOptions,
     mut told: impl FnMut(Replayed<'_>),
 ) -> Result<Replay, ClusterError> {
-    let mut process = Process::new(how)?;
-    let (mut replayed, mut last, mut suspects_as_of) = (Replay::default(), 0, None);
+    let mut process = Process::new(how);
+    let (mut replayed, mut last) = (Replay::default(), 0);
     loop {
         let turns = turns_behind(session, last, AT_ONCE).await?;
         if turns.is_empty() {
@@ -88,88 +85,65 @@ pub(super) async fn replay_with(
         }
         for row in turns {
             let verdicts = TurnVerdicts::read(&row.body)?;
-            let found = verdicts.found().to_vec();
-            let mut arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
-            let turn = verdicts.of(arrivals.clone())?;
-            arrivals.turn.is_unsettled = turn.is_unsettled;
+            let (found, answers) = (verdicts.found().to_vec(), verdicts.page_answers().flatten().collect::<Vec<_>>());
+            let arrivals: TurnArrivals = arriving_of(session, &verdicts.ranges()).await?.into_iter().collect();
             for (question, found_then) in arrivals.questions.iter().zip(&found) {
-                let known = (replayed.pages, replayed.withdrawn);
-                if matches!(question, Question::Suspects(_)) {
-                    suspects_as_of = Some(known);
-                }
-                // What was decided since the question for suspects may have changed who they are.
-                let Some(again) = process.answer(question)?.filter(|_| suspects_as_of == Some(known)) else { continue };
+                let Some(again) = process.answer(*question)? else { continue };
                 replayed.questions += 1;
                 replayed.other_answers.extend(Some(row.number).filter(|_| again != *found_then));
             }
-            if let Some(again) = process.decide(row.number, arrivals.turn, &turn)? {
-                replayed.checked += turn.pages.len() as u64;
-                for (answer, again) in turn.answers.iter().zip(&again) {
-                    if answer != again {
-                        replayed.differing.push(answer.sequence);
-                    }
-                }
+            let pages = TurnVerdicts::read(&row.body)?.new_pages(arrivals.clone())?;
+            let (turn, verdicts) = verdicts.of(arrivals)?;
+            let withdrawn = turn.withdrawn.clone();
+            let first = Sequence(u32::try_from(row.first_page).unwrap_or(u32::MAX));
+            if let Some(again) = process.decide((row.number, first), turn, verdicts)? {
+                replayed.checked += pages.len() as u64;
+                let differing = answers.iter().zip(&again).filter(|(answer, again)| answer != again);
+                replayed.differing.extend(differing.map(|(answer, _)| answer.sequence));
             }
-            turn.withdrawn.iter().for_each(|page| told(Replayed::Withdrawn(*page)));
-            turn.pages.iter().for_each(|page| told(Replayed::Decided(page.sequence, &page.input)));
-            replayed.withdrawn += turn.withdrawn.len() as u64;
+            withdrawn.iter().for_each(|page| told(Replayed::Withdrawn(*page)));
+            pages.iter().for_each(|DecidedPage { sequence, input, .. }| told(Replayed::Decided(*sequence, input)));
+            replayed.withdrawn += withdrawn.len() as u64;
             replayed.turns += 1;
-            replayed.pages += turn.pages.len() as u64;
+            replayed.pages += pages.len() as u64;
             last = row.number;
         }
     }
 }
 
 /// The one process.
-enum Process {
-    /// Decides all turns, by its own verdicts alone.
-    Whole(Box<Decider<InMemory>>, ReplayOptions),
-    /// Decides the turns of a sample, each after those that the log has before it.
-    Sampling(Box<(Piece<InMemory>, Learnt)>, ReplayOptions),
+struct Process {
+    decider: Decider<InMemory>,
+    how: ReplayOptions,
 }
 
 impl Process {
-    /// Answers a question as of the turn before, if it ends a round and all turns are decided here.
-    fn answer(&mut self, question: &Question) -> Result<Option<Found>, ClusterError> {
-        match self {
-            Self::Whole(decider, _) => Ok(of_one_process(decider, question)?),
-            Self::Sampling(..) => Ok(None),
-        }
-    }
-
-    fn new(how: ReplayOptions) -> Result<Self, ClusterError> {
+    fn new(how: ReplayOptions) -> Self {
         let options = Options { settling: Settling::AtMarks, mode: Mode::Best, ..how.options.clone() };
-        if how.sample.is_all() {
-            return Ok(Self::Whole(Box::new(Decider::in_memory(options)), how));
-        }
-        let learnt = Learnt::new(options)?;
-        Ok(Self::Sampling(Box::new((Piece::new(&learnt, InMemory), learnt)), how))
+        Self { decider: Decider::in_memory(options), how }
     }
 
-    /// Decides the next turn of the log, if it is to be decided.
+    /// Answers a question as of the turn before, if all turns are decided here.
+    fn answer(&mut self, question: Question) -> Result<Option<Found>, ClusterError> {
+        if !self.how.sample.is_all() {
+            return Ok(None);
+        }
+        Ok(Some(question.answer(&mut self.decider)?))
+    }
+
+    /// Decides the turn of this number and first page if it is to be decided, else takes it in.
     fn decide(
         &mut self,
-        number: i64,
-        arrivals: TurnInput,
-        turn: &DecidedTurn,
+        (number, first): (i64, Sequence),
+        turn: TurnInput,
+        verdicts: Vec<Verdict>,
     ) -> Result<Option<Vec<TurnAnswer>>, ClusterError> {
-        match self {
-            Self::Whole(decider, how) => {
-                decider.set_mode(if turn.first.0 < how.name_any { Mode::Any } else { Mode::Best });
-                Ok(Some(decider.decide_turn(arrivals)?))
-            }
-            Self::Sampling(all, how) => {
-                let (piece, learnt) = &mut **all;
-                let again = if how.sample.has(&number.to_be_bytes()) && turn.first.0 >= how.name_any {
-                    let replies = piece.reply(&arrivals, learnt)?;
-                    Some(settle_turn(turn.first, arrivals, &[replies], learnt)?.answers)
-                } else {
-                    None
-                };
-                piece.apply(turn, learnt, |_| true)?;
-                learnt.learn(turn)?;
-                Ok(again)
-            }
+        let (names_any, sample) = (first.0 < self.how.name_any, &self.how.sample);
+        if !sample.is_all() && (names_any || !sample.has(&number.to_be_bytes())) {
+            self.decider.take_turn(turn, verdicts.into_iter())?;
+            return Ok(None);
         }
+        self.decider.set_mode(if names_any { Mode::Any } else { Mode::Best });
+        Ok(Some(self.decider.decide_turn(turn)?.iter().map(TurnAnswer::from).collect()))
     }
 }

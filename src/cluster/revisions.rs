@@ -69,14 +69,10 @@ impl Rounds {
             for row in turns {
                 let verdicts = TurnVerdicts::read(&row.body)?;
                 for found in verdicts.found() {
-                    let (pages, is_displaced) = match found {
-                        Found::Suspects(_) => continue,
-                        Found::Revisions(pages) => (pages, false),
-                        Found::Displaced(pages) => (pages, true),
-                    };
-                    named.extend(pages.iter().map(|page| (*page, is_displaced)));
+                    let is_displaced = matches!(found, Found::Displaced(_));
+                    named.extend(found.pages().iter().map(|page| (*page, is_displaced)));
                 }
-                let ends = |found: &Found| found.conclusion().is_some_and(|concluded| concluded != Conclusion::Nothing);
+                let ends = |found: &Found| found.conclusion() != Conclusion::Nothing;
                 seen += i32::from(verdicts.found().iter().any(ends));
                 last = row.number;
             }
@@ -95,27 +91,6 @@ impl Rounds {
         (self.last, self.round) = (last, seen);
         Ok(pages)
     }
-}
-
-/// Returns the suspects that the last question for them has found.
-pub(super) async fn last_suspects(session: &Session) -> Result<Vec<Sequence>, ClusterError> {
-    let doing = ClusterError::query("read the answers to a question");
-    let row = session.client().query_one("SELECT turn FROM crawl", &[]).await.map_err(&doing)?;
-    let mut number: i64 = row.try_get(0).map_err(doing)?;
-    while number > 0 {
-        for row in turns_behind(session, number - 1, 1).await? {
-            let verdicts = TurnVerdicts::read(&row.body)?;
-            let suspects = verdicts.found().iter().rev().find_map(|found| match found {
-                Found::Suspects(suspects) => Some(suspects.clone()),
-                _ => None,
-            });
-            if let Some(suspects) = suspects {
-                return Ok(suspects);
-            }
-        }
-        number -= 1;
-    }
-    Ok(Vec::new())
 }
 
 /// Returns the name by which a page is decided again as it is.

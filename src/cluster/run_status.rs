@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::holder::DecidedArrival;
 use super::lease::{HeldSlot, RunId};
+use super::replica::DecidedArrival;
 use super::schema::CrawlState;
 use crate::model::{Sequence, Slot, Verdict};
 

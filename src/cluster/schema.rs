@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 8;
+pub const FORMAT: i32 = 9;
 
 /// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
 pub const MOVED: &str = "moved";
@@ -24,8 +24,7 @@ CREATE TABLE crawl (
     format int NOT NULL, name text NOT NULL, settings jsonb NOT NULL, rendering text NOT NULL,
     slots int NOT NULL, turn_pages int NOT NULL, one_copy bool NOT NULL,
     turn bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0, taken jsonb NOT NULL DEFAULT '{}',
-    judge int, judge_fence bigint NOT NULL DEFAULT 0, granted bigint NOT NULL DEFAULT 0,
-    looked bigint NOT NULL DEFAULT 0, round int NOT NULL DEFAULT 0,
+    granted bigint NOT NULL DEFAULT 0, looked bigint NOT NULL DEFAULT 0, round int NOT NULL DEFAULT 0,
     state text NOT NULL DEFAULT 'running');
 CREATE TABLE run (
     id serial PRIMARY KEY, name text NOT NULL, version text NOT NULL, until timestamptz NOT NULL,
@@ -37,8 +36,8 @@ CREATE TABLE slot (
     pages bigint NOT NULL DEFAULT 0, revising bigint NOT NULL DEFAULT 0, counts jsonb,
     freed timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE arrival (
-    run int, first bigint, slot int, n int NOT NULL, places smallint[],
-    sent timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL, PRIMARY KEY (run, first, slot));
+    run int, first bigint, n int NOT NULL,
+    sent timestamptz NOT NULL DEFAULT clock_timestamp(), body bytea NOT NULL, PRIMARY KEY (run, first));
 ALTER TABLE arrival ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE turn (
     number bigint PRIMARY KEY, first_page bigint NOT NULL, n int NOT NULL, attempt bigint NOT NULL,
@@ -62,11 +61,6 @@ CREATE TABLE manifest (number int PRIMARY KEY, flags jsonb NOT NULL);
 CREATE TABLE rest (origin text PRIMARY KEY, slot int NOT NULL, until timestamptz NOT NULL, body text NOT NULL);
 CREATE INDEX ON rest (slot);
 CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);
-CREATE UNLOGGED TABLE turn_open (
-    number bigint, attempt bigint, ranges bigint[] NOT NULL, PRIMARY KEY (number, attempt));
-CREATE UNLOGGED TABLE answer (
-    number bigint, attempt bigint, run int, slots int[] NOT NULL, body bytea NOT NULL,
-    PRIMARY KEY (number, attempt, run));
 ";
 
 /// What is fixed when a crawl is made.

@@ -1,7 +1,6 @@
 //! The second look at a manifest: when all its pages are decided, which of them are to be decided again?
 //!
-//! A look is a stream of arrivals, as an input is: a question for suspects, a question for revisions, the pages that were
-//! found, and so on until nothing is found. Each chunk is a turn, and what it holds follows from the turns before. So
+//! A look is a stream of arrivals, as an input is: a question, the pages that were found, and so on until nothing is found. Each chunk is a turn, and what it holds follows from the turns before. So
 //! whoever takes a look over goes on where the log ends.
 //!
 //! The decisions of earlier manifests stand, since their files are written. A page is decided again as it arrived, under a
@@ -10,20 +9,19 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use super::arrivals::{ArrivalChunk, read_arrivals, send_arrivals};
-use super::arriving::{Arriving, ArrivingPage, arrival_body};
+use super::arrivals::{read_arrivals, send_arrivals};
+use super::arriving::{Arriving, ArrivingPage, arrivals_of, chunk_of};
 use super::connection::Session;
-use super::division::arrivals_of_chunk;
 use super::error::ClusterError;
 use super::inputs::LeasedInput;
 use super::lease::RunId;
 use super::named_page::{JudgedArrival, judged_arrival};
-use super::question::{Asked, Found, Question};
+use super::question::Question;
 use super::revisions::renewal_name;
 use super::test_point::test_point;
 use super::turn_arrivals::arriving_of;
 use super::turn_body::TurnVerdicts;
-use super::turn_log::turns_behind;
+use super::turn_log::{last_turn, turns_behind};
 use crate::detect::TurnAnswer;
 use crate::model::{PageInput, Sequence};
 
@@ -54,10 +52,8 @@ pub async fn look_again(
     let (mut look, mut settled, mut done) = (SecondLook::default(), None, HashSet::new());
     loop {
         let from = stream.from().await?;
-        let asked = Asked { from, settled: *settled.get_or_insert(from) };
-        let suspects = stream.ask(Question::Suspects(asked)).await?;
-        test_point("suspects");
-        let mut found = stream.ask(Question::Revisions(asked, suspects)).await?;
+        let question = Question { from, settled: *settled.get_or_insert(from) };
+        let mut found = stream.ask(question).await?;
         test_point("questions");
         found.retain(|page| done.insert(*page));
         if found.is_empty() {
@@ -67,7 +63,7 @@ pub async fn look_again(
         for pages in found.chunks(usize::try_from(turn_pages).unwrap_or(1).max(1)) {
             let mut again = Vec::new();
             for page in pages {
-                let (arriving, of) = stream.decided_again(*page, asked.settled).await?;
+                let (arriving, of) = stream.decided_again(*page, question.settled).await?;
                 again.push(arriving);
                 look.streams.insert(of);
             }
@@ -91,7 +87,7 @@ impl LookStream<'_> {
     /// Has the next chunk judged, which may have been sent by another process. Returns its turn.
     async fn judged(&mut self, arrivals: Vec<Arriving>) -> Result<TurnVerdicts, ClusterError> {
         let (first, count) = (self.next, arrivals.len());
-        let chunk = ArrivalChunk::of_all(self.stream, first, count as i32, arrival_body(&arrivals)?);
+        let chunk = chunk_of(self.stream, first, &arrivals)?;
         send_arrivals(self.session, &chunk).await?;
         while last_turn(self.session).await? < self.turn {
             tokio::time::sleep(LOOK).await;
@@ -107,11 +103,11 @@ impl LookStream<'_> {
         Ok(verdicts)
     }
 
-    /// Asks all pieces. Returns the pages that were found.
+    /// Asks. Returns the pages that were found.
     async fn ask(&mut self, question: Question) -> Result<Vec<Sequence>, ClusterError> {
-        let verdicts = self.judged(vec![Arriving::Question(Box::new(question))]).await?;
+        let verdicts = self.judged(vec![Arriving::Question(question)]).await?;
         match verdicts.found() {
-            [Found::Suspects(pages) | Found::Revisions(pages) | Found::Displaced(pages)] => Ok(pages.clone()),
+            [found] => Ok(found.pages().to_vec()),
             _ => Err(ClusterError::Damaged(format!("turn {} does not answer one question", self.turn - 1))),
         }
     }
@@ -122,13 +118,10 @@ impl LookStream<'_> {
         // if nothing is sent afterwards, it is as old as the round.
         let looked = looked(self.session).await?;
         let sent = read_arrivals(self.session, self.stream, self.next, 1).await?;
-        let question = sent.first().filter(|chunk| chunk.first == self.next).map(arrivals_of_chunk).transpose()?;
+        let question = sent.first().filter(|chunk| chunk.first == self.next).map(arrivals_of).transpose()?;
         match question.as_deref() {
             None => Ok(looked),
-            Some([Arriving::Question(question)]) => {
-                let (Question::Suspects(asked) | Question::Revisions(asked, _)) = **question;
-                Ok(asked.from)
-            }
+            Some([Arriving::Question(question)]) => Ok(question.from),
             Some(_) => Err(ClusterError::Damaged(format!("arrival {} of a second look is no question", self.next))),
         }
     }
@@ -215,12 +208,6 @@ impl LookDecisions {
         }
         Some(last)
     }
-}
-
-async fn last_turn(session: &Session) -> Result<i64, ClusterError> {
-    let doing = ClusterError::query("wait for a turn of the second look");
-    let row = session.client().query_one("SELECT turn FROM crawl", &[]).await.map_err(&doing)?;
-    row.try_get(0).map_err(doing)
 }
 
 /// Returns the first page that the last questions were not about.

@@ -56,8 +56,6 @@ pub struct RunLine {
     pub version: String,
     /// How many slots it owns.
     pub slots: i64,
-    /// Whether it is the judge.
-    pub is_judge: bool,
     /// How many inputs of `dedup` it works on, without those that wait for it alone to be written again.
     pub inputs: i64,
 }
@@ -84,8 +82,7 @@ pub async fn status(session: &mut Session, name: &CrawlName) -> Result<ClusterSt
                 name: row.try_get(1)?,
                 version: row.try_get(2)?,
                 slots: row.try_get(3)?,
-                is_judge: row.try_get(4)?,
-                inputs: row.try_get(5)?,
+                inputs: row.try_get(4)?,
             });
         }
         let slots_without_owner = free.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
@@ -140,6 +137,6 @@ SELECT slot, age FROM (
 WHERE age >= $1 AND (SELECT state = 'running' FROM crawl) ORDER BY age DESC, slot";
 
 const RUNS: &str = "
-SELECT id, run.name, version, (SELECT count(*) FROM slot WHERE owner = id), id IS NOT DISTINCT FROM judge,
+SELECT id, run.name, version, (SELECT count(*) FROM slot WHERE owner = id),
     (SELECT count(*) FROM input WHERE owner = id AND NOT is_done AND NOT is_spooled)
-FROM run, crawl WHERE until > clock_timestamp() ORDER BY id";
+FROM run WHERE until > clock_timestamp() ORDER BY id";

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Names the point at which the process ends as if it were killed, and maybe which time: `answer:3`.
+/// Names the point at which the process ends as if it were killed, and maybe which time: `entered:3`.
 const VARIABLE: &str = "TEST_NDCRAWL_ABORT_AT";
 
 /// Returns the variable's value in a build for tests.

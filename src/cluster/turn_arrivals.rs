@@ -1,9 +1,8 @@
 //! Reads what turns are about.
 
 use super::arrivals::read_arrivals;
-use super::arriving::Arriving;
+use super::arriving::{Arriving, arrivals_of};
 use super::connection::Session;
-use super::division::arrivals_of_chunk;
 use super::error::ClusterError;
 use super::turn_log::ArrivalRange;
 
@@ -18,9 +17,8 @@ pub(super) async fn arriving_of(session: &Session, ranges: &[ArrivalRange]) -> R
         while next < end {
             let before = next;
             for chunk in read_arrivals(session, range.run, next, CHUNKS).await? {
-                let numbered = (chunk.first..)
-                    .zip(arrivals_of_chunk(&chunk)?)
-                    .filter(|(number, _)| (before..end).contains(number));
+                let numbered =
+                    (chunk.first..).zip(arrivals_of(&chunk)?).filter(|(number, _)| (before..end).contains(number));
                 pages.extend(numbered.map(|(_, page)| page));
                 next = (chunk.first + i64::from(chunk.count)).min(end);
                 if next == end {

@@ -1,16 +1,17 @@
-//! What answers and turns hold, as bytes: replies of pieces, and verdicts.
+//! What turns hold, as bytes: verdicts, and what was found to questions.
 
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{DecidedPage, DecidedTurn, Ending, JoinedAnswer, Reply, SettledPart, TurnAnswer, TurnInput};
-use crate::model::{PageId, PageInput, Sequence, Slot, Verdict};
+use crate::detect::{TurnAnswer, TurnInput};
+use crate::model::{Judged, PageId, PageInput, Sequence, Slot, Verdict};
 
 use super::arriving::{Arriving, ArrivingPage};
 use super::connection::Session;
 use super::encoding::{decoded, encoded};
 use super::error::ClusterError;
 use super::lease::RunId;
-use super::question::{Found, Question, QuestionReply};
+use super::question::{Found, Question};
+use super::replica::DecidedArrival;
 use super::turn_log::{ArrivalRange, turns_behind};
 
 /// Turns that are read at once.
@@ -26,8 +27,6 @@ pub(super) struct TurnVerdicts {
     withdrawn: Vec<Sequence>,
     /// What was decided of each arrival.
     answers: Vec<LoggedAnswer>,
-    /// What pages that were decided again pass on no more.
-    endings: Vec<Ending>,
     /// Whether what the turn teaches does not count yet where it ends.
     is_unsettled: bool,
     /// What was found to the questions of the turn.
@@ -94,7 +93,7 @@ impl FromIterator<Arriving> for TurnArrivals {
                     all.pages.push(None);
                 }
                 Arriving::Question(question) => {
-                    all.questions.push(*question);
+                    all.questions.push(question);
                     all.pages.push(None);
                 }
             }
@@ -104,78 +103,41 @@ impl FromIterator<Arriving> for TurnArrivals {
 }
 
 impl TurnArrivals {
-    /// Returns, of each arrival, the decision on it: none if it is a withdrawal.
-    pub fn answers(&self, turn: &DecidedTurn) -> Vec<Option<TurnAnswer>> {
-        let mut answers = turn.answers.iter();
-        self.pages.iter().map(|page| page.and_then(|_| answers.next().copied())).collect()
+    /// Returns, of each arrival, the decision on it: none if it is no page. `judged` has those on its pages.
+    pub fn answers(&self, judged: &[Judged]) -> Vec<Option<TurnAnswer>> {
+        let mut answers = judged.iter().map(TurnAnswer::from);
+        self.pages.iter().map(|page| page.and_then(|_| answers.next())).collect()
     }
-}
-
-/// What a piece says to the pages of a turn, and to its questions.
-pub(super) type TurnReplies = (Vec<Reply>, Vec<QuestionReply>);
-
-pub(super) fn reply_body(replies: &TurnReplies) -> Result<Vec<u8>, ClusterError> {
-    encoded(replies)
-}
-
-pub(super) fn replies_of(body: &[u8]) -> Result<TurnReplies, ClusterError> {
-    decoded(body, "an answer")
-}
-
-/// The parts of a turn that a process has settled, by slots.
-pub(super) fn parts_body(parts: &[(Slot, SettledPart)]) -> Result<Vec<u8>, ClusterError> {
-    encoded(parts)
-}
-
-pub(super) fn parts_of(body: &[u8]) -> Result<Vec<(Slot, SettledPart)>, ClusterError> {
-    decoded(body, "an answer")
 }
 
 impl TurnVerdicts {
-    /// Returns the body of a turn whose parts were settled by hosts.
-    pub fn joined_body(
-        ranges: &[ArrivalRange],
-        first: Sequence,
-        joined: &[JoinedAnswer],
-    ) -> Result<Vec<u8>, ClusterError> {
-        let answer = |&JoinedAnswer { answer, least_weight }: &JoinedAnswer| {
-            let TurnAnswer { sequence, verdict, redelivered, displaced } = answer;
-            match redelivered {
-                true => LoggedAnswer::Known { sequence, verdict },
-                false => LoggedAnswer::Decided { sequence, verdict, least_weight, owner: None, displaced },
-            }
-        };
-        let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
-        let answers = joined.iter().map(answer).collect();
-        let (withdrawn, endings, found) = (Vec::new(), Vec::new(), Vec::new());
-        encoded(&Self { first, ranges, withdrawn, answers, endings, is_unsettled: false, found })
-    }
-
-    /// Returns the body of a turn.
+    /// Returns the body of a turn whose next page has the number `first`.
     pub fn body(
+        first: Sequence,
         ranges: &[ArrivalRange],
         arrivals: &TurnArrivals,
-        turn: &DecidedTurn,
-        found: Vec<Found>,
+        judged: &[Judged],
+        found: &[Found],
     ) -> Result<Vec<u8>, ClusterError> {
-        let mut pages = turn.pages.iter();
-        let answer = |(slot, answer): (&Option<Option<Slot>>, Option<TurnAnswer>)| {
-            let Some(TurnAnswer { sequence, verdict, redelivered, displaced }) = answer else {
+        let mut of_pages = judged.iter();
+        let answer = |page: &Option<Option<Slot>>| {
+            let Some((slot, judged)) = page.and_then(|slot| Some((slot, of_pages.next()?))) else {
                 return LoggedAnswer::Withdrawal;
             };
-            match if redelivered { None } else { pages.next() } {
-                None => LoggedAnswer::Known { sequence, verdict },
-                Some(DecidedPage { input, least_weight, .. }) => {
-                    let owner = slot.flatten().map(|slot| (slot, input.page));
-                    LoggedAnswer::Decided { sequence, verdict, least_weight: *least_weight, owner, displaced }
+            let Judged { page, sequence, verdict, least_weight, displaced, redelivered, .. } = *judged;
+            match redelivered {
+                true => LoggedAnswer::Known { sequence, verdict },
+                false => {
+                    let owner = slot.map(|slot| (slot, page));
+                    LoggedAnswer::Decided { sequence, verdict, least_weight, owner, displaced }
                 }
             }
         };
-        let answers = arrivals.pages.iter().zip(arrivals.answers(turn)).map(answer).collect();
+        let answers = arrivals.pages.iter().map(answer).collect();
         let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
-        let (withdrawn, endings) = (turn.withdrawn.clone(), turn.endings.clone());
-        let (first, is_unsettled) = (turn.first, turn.is_unsettled);
-        encoded(&Self { first, ranges, withdrawn, answers, endings, is_unsettled, found })
+        let TurnInput { withdrawn, is_unsettled, .. } = &arrivals.turn;
+        let (withdrawn, is_unsettled, found) = (withdrawn.clone(), *is_unsettled, found.to_vec());
+        encoded(&Self { first, ranges, withdrawn, answers, is_unsettled, found })
     }
 
     /// Reads the body of a turn.
@@ -233,45 +195,47 @@ impl TurnVerdicts {
         self.answers.iter().map(|answer| answer.of_page())
     }
 
-    /// Returns the turn with some of its pages only, given with their places.
-    pub fn of_some(self, pages: impl IntoIterator<Item = (u32, PageInput)>) -> Result<DecidedTurn, ClusterError> {
-        let answers = self.answers.iter().filter_map(|answer| answer.of_page()).collect();
-        let mut turn = DecidedTurn { first: self.first, withdrawn: self.withdrawn, answers, ..DecidedTurn::default() };
-        for (place, input) in pages {
-            match self.answers.get(place as usize) {
-                Some(&LoggedAnswer::Decided { sequence, verdict, least_weight, .. }) => {
-                    turn.pages.push(DecidedPage { sequence, input, verdict, least_weight });
-                }
-                Some(LoggedAnswer::Known { .. }) => {}
-                Some(LoggedAnswer::Withdrawal) | None => {
-                    return Err(ClusterError::Damaged(format!("a turn does not answer to its page {place}")));
-                }
-            }
-        }
-        Ok(turn)
+    /// Returns what the turn was about, given its arrivals in order, and the verdicts on the pages that were new.
+    pub fn of(self, arrivals: TurnArrivals) -> Result<(TurnInput, Vec<Verdict>), ClusterError> {
+        self.check(&arrivals)?;
+        let verdicts = self.decided().map(|(_, verdict)| verdict).collect();
+        Ok((TurnInput { is_unsettled: self.is_unsettled, ..arrivals.turn }, verdicts))
     }
 
-    /// Returns the turn, given its arrivals in order.
-    pub fn of(self, arrivals: TurnArrivals) -> Result<DecidedTurn, ClusterError> {
-        let TurnArrivals { turn: TurnInput { withdrawn, pages, .. }, pages: kinds, .. } = arrivals;
+    /// Returns the pages that were new, given the arrivals in order.
+    pub fn new_pages(self, arrivals: TurnArrivals) -> Result<Vec<DecidedPage>, ClusterError> {
+        self.check(&arrivals)?;
+        let of_pages = self.answers.iter().filter(|answer| answer.of_page().is_some());
+        let page = |(input, answer): (PageInput, &LoggedAnswer)| match *answer {
+            LoggedAnswer::Decided { sequence, verdict, least_weight, .. } => {
+                Some(DecidedPage { sequence, input, verdict, least_weight })
+            }
+            _ => None,
+        };
+        Ok(arrivals.turn.pages.into_iter().zip(of_pages).filter_map(page).collect())
+    }
+
+    fn check(&self, arrivals: &TurnArrivals) -> Result<(), ClusterError> {
+        let TurnArrivals { turn: TurnInput { withdrawn, .. }, pages: kinds, .. } = arrivals;
         let is_same = kinds.len() == self.answers.len()
             && kinds.iter().zip(&self.answers).all(|(page, answer)| page.is_some() == answer.of_page().is_some())
-            && withdrawn == self.withdrawn;
-        if !is_same {
-            let what = format!("a turn of {} answers to {} other arrivals", self.answers.len(), kinds.len());
-            return Err(ClusterError::Damaged(what));
+            && *withdrawn == self.withdrawn;
+        if is_same {
+            return Ok(());
         }
-        let Self { first, answers: logged, endings, is_unsettled, .. } = self;
-        let mut turn = DecidedTurn { first, withdrawn, endings, is_unsettled, ..DecidedTurn::default() };
-        let answers = logged.into_iter().filter_map(|answer| Some((answer, answer.of_page()?)));
-        for (input, (logged, answer)) in pages.into_iter().zip(answers) {
-            turn.answers.push(answer);
-            if let LoggedAnswer::Decided { sequence, verdict, least_weight, .. } = logged {
-                turn.pages.push(DecidedPage { sequence, input, verdict, least_weight });
-            }
-        }
-        Ok(turn)
+        let what = format!("a turn of {} answers to {} other arrivals", self.answers.len(), kinds.len());
+        Err(ClusterError::Damaged(what))
     }
+}
+
+/// A page that a turn has decided.
+#[derive(Clone, Debug)]
+pub(super) struct DecidedPage {
+    pub sequence: Sequence,
+    pub input: PageInput,
+    pub verdict: Verdict,
+    /// See [`Judged::least_weight`].
+    pub least_weight: u32,
 }
 
 /// Returns what turns have decided of the first `count` arrivals of a run, by number of arrival. Reads the turns from this
@@ -281,7 +245,7 @@ pub async fn decisions_of(
     run: RunId,
     first_turn: i64,
     count: i64,
-) -> Result<Vec<(RunId, i64, Option<TurnAnswer>)>, ClusterError> {
+) -> Result<Vec<DecidedArrival>, ClusterError> {
     let (mut decided, mut last) = (Vec::new(), first_turn - 1);
     loop {
         let turns = turns_behind(session, last, TURNS_AT_ONCE).await?;

@@ -1,14 +1,15 @@
 //! Runs a process's part in a crawl: its lease and slots, its arrivals, and turns.
 //!
 //! ```text
-//! pages ─► arrival sender ─► database ─► turn loop (follows, answers, judges) ─► decisions
+//! pages ─► arrival sender ─► database ─► turn loop (takes in, decides) ─► decisions
 //!                            lease keeper (renews, takes slots) ─► status
 //! ```
 //!
 //! The three tasks have a session each, so that none waits for the other. A run that loses its lease, or finds another log
-//! than it took in, ends: those who wait for decisions are told by a closed channel, and the next run begins, with a holder
-//! made from the log. Slots of URLs and of judged pages are the same rows of the table `slot`.
+//! than it took in, ends: those who wait for decisions are told by a closed channel, and the next run begins, with a
+//! replica made from the log.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +21,6 @@ use super::arrival_sender::{ArrivalSender, Submission};
 use super::arriving::{Arriving, ArrivingPage};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
-use super::division::Division;
 use super::error::ClusterError;
 use super::lease::{Run, RunDescription, RunId};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
@@ -38,9 +38,6 @@ const LONG_LIFE: u32 = 20;
 /// The longest lease after short runs, in leases as they were asked for.
 const LONGEST_LEASE: u32 = 8;
 
-/// How long the first slots are waited for before the log is read.
-const FIRST_SLOTS: Duration = Duration::from_millis(500);
-
 /// How a process takes part in a crawl.
 #[derive(Clone, Debug)]
 pub struct RunnerSettings {
@@ -54,6 +51,8 @@ pub struct RunnerSettings {
     pub patience: Duration,
     /// Whether slots beyond the share are given back without asking. False if a frontier works on them.
     pub gives_back_at_once: bool,
+    /// A folder on whose disk the records of pages are kept while the process lives.
+    pub scratch: PathBuf,
 }
 
 /// The part of a process in a crawl. Dropping it stops it without clean-up, as if the process were killed.
@@ -91,15 +90,17 @@ impl TurnRunner {
         let (submissions, submitted) = mpsc::unbounded_channel();
         let (requests, requested) = mpsc::unbounded_channel();
         let (clock, is_ending) = (RunClock::stopped(), Arc::<AtomicBool>::default());
-        let (slots, turn_pages) = (crawl.plan.slots.get(), crawl.plan.turn_pages);
-        let division = match order {
-            ArrivalOrder::AsTheyCome => Division::ByPages,
-            ArrivalOrder::OfManifests => Division::of_dedup(&settings.options),
+        let plan = TurnPlan {
+            options: settings.options.clone(),
+            turn_pages: crawl.plan.turn_pages,
+            order,
+            patience: settings.ttl,
+            scratch: settings.scratch.clone(),
         };
         let lives = Lives {
             connector,
             crawl: crawl.plan.name.clone(),
-            plan: TurnPlan { options: settings.options.clone(), slots, division, turn_pages, order },
+            plan,
             observer,
             settings,
             status: status_in,
@@ -187,10 +188,10 @@ impl PageSubmitter {
         receiver
     }
 
-    /// Asks all pieces. The channel tells the run that has asked when a turn has the answer.
+    /// Asks. The channel tells the run that has asked when a turn has the answer.
     pub fn ask(&self, question: Question) -> oneshot::Receiver<RunId> {
         let (done, receiver) = oneshot::channel();
-        self.send(Arriving::Question(Box::new(question)), Waiting::Withdrawal(done));
+        self.send(Arriving::Question(question), Waiting::Withdrawal(done));
         receiver
     }
 
@@ -268,12 +269,7 @@ impl Lives {
             std::future::pending().await
         });
         let (connector, crawl, plan) = (self.connector.clone(), self.crawl.clone(), self.plan.clone());
-        let mut status = self.status.subscribe();
-        tasks.spawn(async move {
-            // With the first share of slots the log is read once only.
-            let _ = tokio::time::timeout(FIRST_SLOTS, status.wait_for(|status| !status.slots.is_empty())).await;
-            TurnLoop::start(connector, crawl, run, plan, status, waiting).await?.run().await
-        });
+        tasks.spawn(async move { TurnLoop::start(connector, crawl, run, plan, waiting)?.run().await });
         match tasks.join_next().await {
             Some(ended) => result_of(ended),
             None => Ok(()),

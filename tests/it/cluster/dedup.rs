@@ -206,7 +206,9 @@ async fn a_killed_worker_is_replaced_and_the_files_are_the_same() {
     let place = place(3);
     dedup(&place, "dedup_whole", "whole", "manifest", 1).finish().expect_code(0);
     let whole = files(&place.path("whole"));
-    for point in ["leased", "chunk", "arrival", "sent", "answer", "decided", "rename", "kept", "renamed", "done"] {
+    for point in
+        ["leased", "chunk", "arrival", "sent", "deciding", "entered", "decided", "rename", "kept", "renamed", "done"]
+    {
         let (crawl, out) = (format!("dedup_killed_at_{point}"), format!("out-{point}"));
         let killed = dedup(&place, &crawl, &out, "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", point).finish();
         assert_eq!(killed.signal, Some(6), "{point}: {}", killed.stderr);
@@ -261,7 +263,7 @@ fn inputs_of_the_dead_are_taken_by_workers_that_wait_for_them() {
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 fn workers_of_one_manifest_write_the_same_files() {
     let place = place(4);
-    let killed = dedup(&place, "alike", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "answer:3").finish();
+    let killed = dedup(&place, "alike", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "entered:3").finish();
     assert_eq!(killed.code, None, "{killed:?}");
     let refused = |out: &str, flags: &[&str], says: &str| {
         let refused = dedup(&place, "alike", out, "manifest", 1).args(flags).finish();

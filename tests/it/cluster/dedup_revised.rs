@@ -137,7 +137,7 @@ async fn workers_killed_during_a_second_look_lose_nothing() {
     let whole = files(&place.path("whole"));
     let again = format!("leased:{}", INPUTS + 2);
     let (kept, done) = (format!("kept:{}", INPUTS + 1), format!("done:{}", INPUTS + 1));
-    for point in ["suspects", "questions", "questions:2", "revisions", "looked", &again, &kept, &done] {
+    for point in ["questions", "questions:2", "revisions", "looked", &again, &kept, &done] {
         let (crawl, out) = (format!("look_killed_at_{}", point.replace(':', "_")), format!("out-{point}"));
         let killed = dedup(&place, &crawl, &out, "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", point).finish();
         assert_eq!(killed.signal, Some(6), "{point}: {}", killed.stderr);
@@ -180,7 +180,7 @@ async fn what_an_earlier_manifest_has_kept_stays_kept() {
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 fn a_worker_that_waits_for_a_look_takes_it_over() {
     let place = place();
-    let killed = dedup(&place, "look_free", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "suspects").finish();
+    let killed = dedup(&place, "look_free", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "questions").finish();
     assert_eq!(killed.signal, Some(6), "{}", killed.stderr);
     // The look belongs to the dead run for a while, and a worker of a further manifest takes as many inputs as it may.
     let further: String = (0..6).map(|input| format!("further{input}.warc\n")).collect();
@@ -196,7 +196,7 @@ fn a_worker_that_waits_for_a_look_takes_it_over() {
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn a_stop_before_a_look_has_ended_says_that_files_may_change() {
     let (place, servers) = (place(), LocalServers::shared());
-    let killed = dedup(&place, "look_stopped", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "suspects").finish();
+    let killed = dedup(&place, "look_stopped", "out", "manifest", 1).env("TEST_NDCRAWL_ABORT_AT", "questions").finish();
     assert_eq!(killed.signal, Some(6), "{}", killed.stderr);
     // So a further worker waits for the look, and has nothing else to do.
     let session = Connector::new(servers.address()).connect().await.unwrap();

@@ -1,4 +1,4 @@
-//! `dedup --within host` by several workers: each slot judges its own hosts.
+//! `dedup --within host` by several workers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,7 +68,7 @@ async fn arrived(crawl: &str) -> Vec<(PageInput, String)> {
 /// Outcome and original of each page, as one decider gives them.
 fn decided_by_one(pages: &[(PageInput, String)], within: Within) -> Vec<(&'static str, Option<String>)> {
     let options = Options { mode: Mode::Best, settling: Settling::AtMarks, within, ..Options::of(Detector::Mwo) };
-    let mut decider = Decider::in_memory(Options { text_parts: SLOTS, ..options });
+    let mut decider = Decider::in_memory(options);
     let mut told = Vec::new();
     for turn in pages.chunks(TURN) {
         for answer in decider.decide_turn(turn.iter().map(|(page, _)| page.clone()).collect::<Vec<_>>()).unwrap() {
@@ -92,7 +92,7 @@ fn told(line: &Value) -> (&str, Option<String>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
-async fn slots_judge_their_hosts_as_one_decider_does() {
+async fn workers_decide_within_hosts_as_one_decider_does() {
     let place = place();
     for workers in 1..=3 {
         let (crawl, out) = (format!("within_by_{workers}"), format!("out{workers}"));
@@ -113,7 +113,7 @@ async fn slots_judge_their_hosts_as_one_decider_does() {
         assert_eq!(host(url), host(of), "{line}");
     }
 
-    // Each page arrived in the slot of its host, and the crawl is sound by the same law.
+    // The crawl is sound by the same law.
     let url = LocalServers::shared().url();
     let verified = place.run(["verify", &url, "--cluster-name", "within_by_3"]).finish().expect_code(0);
     assert!(verified.stdout.contains("is intact"), "{}", verified.stdout);
@@ -127,7 +127,7 @@ async fn a_killed_worker_is_replaced_also_within_hosts() {
     let place = place();
     within_hosts(&place, "within_whole", "whole", 1).finish().expect_code(0);
     let expected = files(&place, "whole");
-    for point in ["chunk:7", "answer:2", "decided:1", "done:2"] {
+    for point in ["chunk:7", "deciding:2", "entered:2", "decided:1", "done:2"] {
         let (name, out) = (point.split(':').next().unwrap(), format!("out-{}", point.replace(':', "-")));
         let crawl = format!("within_{name}");
         let killed = within_hosts(&place, &crawl, &out, 1).env("TEST_NDCRAWL_ABORT_AT", point).finish();
@@ -135,15 +135,6 @@ async fn a_killed_worker_is_replaced_also_within_hosts() {
         within_hosts(&place, &crawl, &out, 2).finish().expect_code(0);
         assert_eq!(files(&place, &out), expected, "{point}");
     }
-}
-
-#[test]
-fn the_formula_that_looks_at_all_hosts_is_refused() {
-    let place = Place::new();
-    place.write("manifest", "in0.warc\n");
-    let arguments = ["dedup", "--cluster", "postgres://127.0.0.1:1/nobody", "manifest", "--within", "host"];
-    let refused = place.run(arguments).args(["--detector-option", "thresholding=paper"]).finish().expect_code(2);
-    assert!(refused.stderr.contains("--within host"), "{}", refused.stderr);
 }
 
 #[test]

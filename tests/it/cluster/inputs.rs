@@ -30,7 +30,7 @@ async fn lease(session: &mut Session, run: RunId) -> LeasedInput {
 async fn inputs_that_only_wait_for_their_run_are_not_its_work() {
     let plan = plan("inputs_that_wait", 2);
     let mut session = session(LocalServers::shared(), &plan).await;
-    register_inputs(&mut session, &names(&["a", "b", "c"]), &flags("jsonl"), true).await.unwrap();
+    register_inputs(&mut session, &names(&["a", "b", "c"]), &flags("jsonl")).await.unwrap();
     let run = begin(&mut session, "worker", LONG).await.unwrap();
     // Of the third nothing is kept, so that anybody may write it again.
     for is_spooled in [true, true, false] {
@@ -59,12 +59,12 @@ async fn working_on(session: &mut Session, name: &ndcrawl::cluster::CrawlName) -
 async fn a_manifest_with_other_flags_waits_for_the_end_of_the_one_before() {
     let plan = plan("flags_of_manifests", 2);
     let mut session = session(LocalServers::shared(), &plan).await;
-    register_inputs(&mut session, &names(&["a"]), &flags("jsonl"), true).await.unwrap();
+    register_inputs(&mut session, &names(&["a"]), &flags("jsonl")).await.unwrap();
     let run = begin(&mut session, "worker", LONG).await.unwrap();
     let input = lease(&mut session, run.id()).await;
     finish_input(&mut session, run.id(), &input, &json!({}), false).await.unwrap();
     // Its look may still have the first input written again.
-    let refused = register_inputs(&mut session, &names(&["b"]), &flags("parquet"), true).await.unwrap_err();
+    let refused = register_inputs(&mut session, &names(&["b"]), &flags("parquet")).await.unwrap_err();
     let [flag, there, here] = ["--kept", "jsonl", "parquet"].map(str::to_owned);
     assert!(
         matches!(&refused, ClusterError::Refused(Refusal::OtherFlag { flag: f, there: t, here: h })
@@ -72,7 +72,7 @@ async fn a_manifest_with_other_flags_waits_for_the_end_of_the_one_before() {
         "{refused:?}"
     );
     assert_eq!(status(&mut session, &plan.name).await.unwrap().inputs, 1, "nothing of it is entered");
-    register_inputs(&mut session, &names(&["c"]), &flags("jsonl"), true).await.unwrap();
+    register_inputs(&mut session, &names(&["c"]), &flags("jsonl")).await.unwrap();
 
     let look = lease(&mut session, run.id()).await;
     finish_look(&mut session, run.id(), &look, 0, &[]).await.unwrap();
@@ -80,5 +80,5 @@ async fn a_manifest_with_other_flags_waits_for_the_end_of_the_one_before() {
     finish_input(&mut session, run.id(), &input, &json!({}), false).await.unwrap();
     let look = lease(&mut session, run.id()).await;
     finish_look(&mut session, run.id(), &look, 0, &[]).await.unwrap();
-    register_inputs(&mut session, &names(&["b"]), &flags("parquet"), true).await.unwrap();
+    register_inputs(&mut session, &names(&["b"]), &flags("parquet")).await.unwrap();
 }

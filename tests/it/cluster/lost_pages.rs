@@ -25,7 +25,7 @@ const SLOTS: u16 = 16;
 const PAGES: usize = 16;
 /// Where a worker dies: when its pages are sent, when it has answered a turn, when the turn has decided on its pages,
 /// when these are archived, and when their outcomes are committed.
-const POINTS: [&str; 5] = ["sent", "answer", "turn", "archive", "commit"];
+const POINTS: [&str; 6] = ["sent", "deciding", "entered", "turn", "archive", "commit"];
 /// How often a worker passes a point, at most, before it dies there.
 const TIMES: usize = 6;
 

@@ -1,12 +1,7 @@
 //! What a crawl of several processes refuses, beside [servers](super::commands) and plans: each with what to do instead.
 
-use std::time::Duration;
-
-use ndcrawl::cluster::{ArrivalRange, ClusterError, Judge, Refusal};
-
 use super::crawl::{SharedCrawl, slow};
 use super::servers::LocalServers;
-use super::{begin, plan, session};
 use crate::program::Place;
 
 #[test]
@@ -44,21 +39,4 @@ async fn two_workers_do_not_write_one_archive() {
     assert!(second.contains("another worker writes its archive to '"), "{second}");
     assert!(second.contains("give each worker a folder of its own"), "{second}");
     first.kill();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
-async fn a_crawl_with_too_many_pages_is_refused() {
-    let plan = plan("too_many", 1);
-    let mut session = session(LocalServers::shared(), &plan).await;
-    let run = begin(&mut session, "too-many", Duration::from_secs(60)).await.unwrap();
-    let most: i64 = 1 << 31;
-    session.client().execute("UPDATE crawl SET pages = $1", &[&(most - 10)]).await.unwrap();
-    let mut judge = Judge::take(&mut session, run.id()).await.unwrap().unwrap();
-    let turn = |count| [ArrivalRange { run: run.id(), first: 0, count }];
-    judge.open_turn(&mut session, &turn(10)).await.unwrap();
-    let refused = judge.open_turn(&mut session, &turn(11)).await.unwrap_err();
-    assert!(matches!(refused, ClusterError::Refused(Refusal::TooManyPages(pages)) if pages == most), "{refused:?}");
-    let told = refused.to_string();
-    assert!(told.contains("the crawl has 2147483648 pages, and can have no more: gather it"), "{told}");
 }

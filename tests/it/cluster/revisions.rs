@@ -342,7 +342,7 @@ async fn a_folder_that_was_stopped_while_it_decides_again_goes_on_in_a_cluster()
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn workers_killed_during_the_questions_lose_nothing() {
     let crawl = RevisedCrawl::new("killed_asking");
-    for (number, point) in ["suspects", "questions", "revisions"].into_iter().enumerate() {
+    for (number, point) in ["questions", "revisions"].into_iter().enumerate() {
         let killed = crawl.worker(number, &[]).env("TEST_NDCRAWL_ABORT_AT", point).finish();
         assert_eq!(killed.code, None, "{point}: {killed:?}");
     }

@@ -11,7 +11,7 @@ use ndcrawl::model::{PageInput, Verdict};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::holder::{PAGES_OF_A_WORKER, arriving, options, pages, replayed};
+use super::replica::{PAGES_OF_A_WORKER, arriving, options, pages, replayed};
 use super::servers::LocalServers;
 use super::{plan, session};
 
@@ -33,6 +33,7 @@ async fn start(servers: &LocalServers, plan: &CrawlPlan, name: &str, ttl: Durati
         ttl,
         patience: PATIENCE,
         gives_back_at_once: true,
+        scratch: std::env::temp_dir(),
     };
     TurnRunner::start(connector, &crawl, settings).await.unwrap()
 }
@@ -235,8 +236,14 @@ async fn two_runners_do_not_share_an_archive() {
     let crawl = init(&mut Connector::new(servers.address()).connect().await.unwrap(), &plan).await.unwrap();
     let description =
         RunDescription { name: "same".to_owned(), version: "0".to_owned(), archive: "here:/archive/same".to_owned() };
-    let settings =
-        RunnerSettings { description, options: options(), ttl: PATIENCE, patience: PATIENCE, gives_back_at_once: true };
+    let settings = RunnerSettings {
+        description,
+        options: options(),
+        ttl: PATIENCE,
+        patience: PATIENCE,
+        gives_back_at_once: true,
+        scratch: std::env::temp_dir(),
+    };
     let refused = TurnRunner::start(Connector::new(servers.address()), &crawl, settings).await;
     assert!(matches!(refused, Err(ClusterError::Refused(_))));
     runner.end().await.unwrap();

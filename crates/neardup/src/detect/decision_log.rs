@@ -9,13 +9,9 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
-use super::common_numbers::CommonNumbers;
-use super::turn::{CopyKeys, Ending};
-use super::withdrawals::{RankedPage, WithdrawnPages};
+use super::withdrawals::WithdrawnPages;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
-
-pub use self::candidates::Suspicion;
 
 /// A decided page without its record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -40,14 +36,12 @@ pub(super) struct DecisionLog {
     by_page: HashTable<Sequence>,
     by_body: HashTable<Sequence>,
     by_text: HashTable<Sequence>,
-    /// Pages that were decided again, ascending, each with its earlier number, by the numbers that verdicts have.
+    /// Pages that were decided again, ascending, each with its earlier number.
     renewals: Vec<(Sequence, Sequence)>,
-    /// Bodies and texts of pages that were decided again: the first page that passes its verdict on, by such a number.
+    /// Bodies and texts of pages that were decided again: the first page that passes its verdict on.
     ended: HashMap<CopyKey, Sequence>,
-    /// Stored pages that later ones are no longer compared with, by the numbers that verdicts have.
+    /// Stored pages that later ones are no longer compared with.
     withdrawn: WithdrawnPages,
-    /// The numbers that verdicts have, in a piece of an index.
-    common: Option<CommonNumbers>,
 }
 
 /// The body or the text that pages of a group share.
@@ -58,11 +52,6 @@ enum CopyKey {
 }
 
 impl DecisionLog {
-    /// Creates the log of a piece of an index, whose verdicts have numbers of the common log.
-    pub(super) fn of_piece(common: CommonNumbers) -> Self {
-        Self { common: Some(common), ..Self::default() }
-    }
-
     /// Returns the number of the next page.
     pub(super) fn next(&self) -> Result<Sequence, DetectError> {
         let next = u32::try_from(self.entries.len()).ok().filter(|&next| Sequence(next).as_earlier().is_none());
@@ -117,52 +106,6 @@ impl DecisionLog {
         Some(displaced)
     }
 
-    /// As [`renew`](Self::renew), of page `number` of a turn: by the numbers that verdicts have, and without what ends
-    /// for its copies. `known` returns the facts about a decided page.
-    pub(super) fn renew_in_turn(
-        &mut self,
-        number: Sequence,
-        rank: u8,
-        earlier: Sequence,
-        known: impl Fn(Sequence) -> Option<RankedPage>,
-    ) -> Option<Sequence> {
-        self.renewals.push((number, earlier));
-        self.withdrawn.renew(number, rank, earlier, known).filter(|page| *page != earlier)
-    }
-
-    /// Ends the inheriting from pages before `ending` with these digests.
-    pub(super) fn end_copies(&mut self, ending: &Ending) {
-        let Ending { from, keys: CopyKeys { group, body, text } } = *ending;
-        self.forget_body(group, body);
-        self.ended.insert(CopyKey::Body(group, body), from);
-        if let Some(text) = text {
-            self.forget_text(group, text);
-            self.ended.insert(CopyKey::Text(group, text), from);
-        }
-    }
-
-    /// Returns by what copies of a page are found.
-    pub(super) fn copy_keys(&self, page: Sequence) -> Option<CopyKeys> {
-        let Entry { group, body_digest, text_digest, .. } = *self.get(page)?;
-        Some(CopyKeys { group, body: body_digest, text: text_digest })
-    }
-
-    /// Returns which pages left so far, to [restore](Self::restore_withdrawn) that.
-    pub(super) fn withdrawn(&self) -> &WithdrawnPages {
-        &self.withdrawn
-    }
-
-    /// Undoes renewals.
-    pub(super) fn restore_withdrawn(&mut self, withdrawn: WithdrawnPages, renewals: usize) {
-        self.withdrawn = withdrawn;
-        self.renewals.truncate(renewals);
-    }
-
-    /// Returns the number of renewals.
-    pub(super) fn renewals(&self) -> usize {
-        self.renewals.len()
-    }
-
     /// Withdraws pages before page `number`, by the numbers that verdicts have: later pages are not compared with them, and
     /// inherit nothing from those that name them. Returns the pages that were not withdrawn before.
     ///
@@ -171,12 +114,6 @@ impl DecisionLog {
         let new: Vec<Sequence> = pages.iter().copied().filter(|page| self.withdrawn.withdraw(*page, number)).collect();
         self.find_first_again(&new);
         new
-    }
-
-    /// Undoes a withdrawal.
-    pub(super) fn take_back(&mut self, withdrawn: &[Sequence]) {
-        self.withdrawn.take_back(withdrawn);
-        self.find_first_again(withdrawn);
     }
 
     /// Finds once more the first pages of the bodies and texts that these pages have, or others that name them.
@@ -201,7 +138,7 @@ impl DecisionLog {
             {
                 continue;
             }
-            let passes_on = |key| self.ended.get(&key).is_none_or(|from| self.common(number) >= *from);
+            let passes_on = |key| self.ended.get(&key).is_none_or(|from| number >= *from);
             let is_body = is_body && passes_on(CopyKey::Body(group, body_digest));
             let is_text = is_text && text_digest.is_some_and(|text| passes_on(CopyKey::Text(group, text)));
             if is_body && self.same_body(group, body_digest).is_none() {
@@ -215,17 +152,12 @@ impl DecisionLog {
 
     /// Returns the stored page that an entry is or repeats, by the number that verdicts have.
     fn stored(&self, number: Sequence, entry: &Entry) -> Sequence {
-        entry.verdict.duplicate_of().unwrap_or_else(|| self.common(number))
-    }
-
-    /// Returns the number that verdicts have for a page.
-    fn common(&self, page: Sequence) -> Sequence {
-        self.common.as_ref().map_or(page, |common| common.of(page))
+        entry.verdict.duplicate_of().unwrap_or(number)
     }
 
     /// Returns whether a stored page is not compared with later ones any more.
     pub(super) fn is_withdrawn(&self, page: Sequence) -> bool {
-        self.withdrawn.is_any() && self.withdrawn.is_withdrawn(self.common(page))
+        self.withdrawn.is_withdrawn(page)
     }
 
     /// Returns whether pages of a group are compared with a stored page.
@@ -235,16 +167,12 @@ impl DecisionLog {
 
     /// Ends the inheriting from the pages before `number` that have the body or text of this one.
     fn pass_nothing_on(&mut self, page: Sequence, number: Sequence) {
-        if let Some(keys) = self.copy_keys(page) {
-            self.end_copies(&Ending { from: number, keys });
-        }
-    }
-
-    /// Has the first pages of a body and of a text be found at once, after pages have left.
-    pub(super) fn keep_first(&mut self, group: u32, body: Digest, text: Option<Digest>) {
-        if self.withdrawn.is_any() {
-            self.keep_first_body(group, body);
-            text.map(|text| self.keep_first_text(group, text));
+        let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(page) else { return };
+        self.forget_body(group, body_digest);
+        self.ended.insert(CopyKey::Body(group, body_digest), number);
+        if let Some(text) = text_digest {
+            self.forget_text(group, text);
+            self.ended.insert(CopyKey::Text(group, text), number);
         }
     }
 

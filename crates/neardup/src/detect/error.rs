@@ -25,23 +25,21 @@ pub enum DetectError {
         /// Terms in it.
         terms: usize,
     },
-    /// The options make verdicts that an index in pieces cannot give.
-    #[error("an index with these options cannot be divided: {reason}")]
-    Undividable {
-        /// Why.
-        reason: &'static str,
-    },
     /// A turn withdraws or renews a page that no earlier turn has decided.
     #[error("a turn withdraws or renews page {page}, which was not decided before it")]
     NotDecided {
         /// The page.
         page: Sequence,
     },
-    /// Parts of a turn are missing, or come twice.
-    #[error("the parts of a turn do not have its page {place} once")]
-    OtherParts {
-        /// The place of the page in the turn.
-        place: u32,
+    /// The log of a turn has fewer or more verdicts than the turn has new pages.
+    #[error("the log of turns is damaged: the turn from page {first} on has {verdicts} verdicts on {pages} pages")]
+    OtherVerdicts {
+        /// The first page of the turn.
+        first: Sequence,
+        /// The pages that were not delivered before.
+        pages: usize,
+        /// The verdicts in the log.
+        verdicts: usize,
     },
     /// More pages than 32-bit numbers can name.
     #[error("the log is full: no sequence number is left")]

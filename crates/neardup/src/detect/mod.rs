@@ -31,7 +31,6 @@
 
 mod audit;
 mod brute_force;
-mod common_numbers;
 mod comparer;
 mod corpus_stats;
 mod decider;
@@ -39,24 +38,19 @@ mod decision_log;
 mod detectors;
 mod error;
 mod exact_duplicates;
-mod learnt;
 mod matching;
 mod numbered_page;
 mod numbering;
 mod options;
 mod page_match;
-mod piece;
 mod records;
 mod replay;
 mod representative;
 mod search;
-mod settle_turn;
 mod settling;
-mod standings;
 mod stats;
 mod trust;
 mod turn;
-mod turn_parts;
 mod vocabulary;
 mod withdrawals;
 
@@ -64,26 +58,21 @@ pub use audit::{Audit, AuditDifference};
 pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
 pub use decider::Decider;
-pub use decision_log::Suspicion;
 pub use detectors::{Measure, OwnWords, OwnWordsMeasure, PreparedText, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use error::DetectError;
-pub use learnt::Learnt;
 pub use matching::MatchFilter;
 pub use numbered_page::NumberedPage;
 pub use options::{Options, SecondCheck, Within};
 pub use page_match::{Match, Mode, Page, Similarity};
-pub use piece::{Outranking, Piece, SecondLook, best_outranking, outdated};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use replay::{Replay, ReplayedComparison};
 pub use representative::{Election, Member, elect};
-pub use settle_turn::settle_turn;
 pub use settling::Settling;
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
-pub use turn::{CopyKeys, DecidedPage, DecidedTurn, Ending, Reply, TurnAnswer, TurnInput};
-pub use turn_parts::{JoinedAnswer, SettledPart, join_parts};
+pub use turn::{TurnAnswer, TurnInput};
 pub use vocabulary::Vocabulary;
 pub use withdrawals::Withdrawals;
 
@@ -99,8 +88,6 @@ mod test_rows;
 mod test_streams;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod turn_parts_tests;
 #[cfg(test)]
 mod turn_renewal_tests;
 #[cfg(test)]

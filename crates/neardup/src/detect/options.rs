@@ -69,12 +69,6 @@ pub struct Options {
     ///
     /// Beyond it, what one document alone has said is forgotten. So it belongs to the definition of a verdict.
     pub text_memory: usize,
-    /// The parts into which that knowledge is divided: that of a host's pages is in the part `group % text_parts`. 1 by
-    /// default.
-    ///
-    /// With as many as an index [divided by hosts](super::join_parts) has, what is known of a text depends on the pages of
-    /// its part alone. 0 counts as 1.
-    pub text_parts: u16,
     /// The most words that a near-duplicate may lose by the second check; `None`: what its rules allow. A page without
     /// running text, of which no words can be counted, is then a near-duplicate of no other.
     pub lose_at_most: Option<MostLost>,
@@ -115,7 +109,6 @@ impl Default for Options {
             threshold: DEFAULT_THRESHOLD,
             second: SecondCheck::None,
             text_memory: Self::DEFAULT_TEXT_MEMORY,
-            text_parts: 1,
             lose_at_most: None,
             thresholding: Thresholding::Off,
             #[cfg(feature = "baselines")]
@@ -190,8 +183,7 @@ impl Options {
             #[cfg(feature = "baselines")]
             Detector::Fuzzy => format!(", {:?}", self.fuzzy),
             Detector::Mwo => {
-                let parts = if self.text_parts > 1 { format!(" in {} parts", self.text_parts) } else { String::new() };
-                let memory = format!(", known text in {} bytes{parts}", self.text_memory);
+                let memory = format!(", known text in {} bytes", self.text_memory);
                 let memory = if self.has_second() { memory } else { String::new() };
                 let lost = self.lose_at_most.map_or(String::new(), |most| format!(", losing at most {most}"));
                 format!(", second {:?}{memory}{lost}, thresholding {}", self.second, self.thresholding)

@@ -5,7 +5,7 @@
 pub enum Settling {
     /// After every so many pages of the log, at fixed page numbers.
     Every(u32),
-    /// Where [`Decider::settle`](super::Decider::settle) is called: at the ends of [turns](super::settle_turn).
+    /// Where [`Decider::settle`](super::Decider::settle) is called: at the ends of [turns](super::TurnInput).
     AtMarks,
 }
 

@@ -1,8 +1,9 @@
-//! Pages that are decided again, by an index in pieces, one decider, and brute force.
+//! Pages that are decided again, by deciders that follow each other, one decider, and brute force.
 
 use proptest::prelude::*;
 
 use super::test_streams::{any_stream, page_of, pages_of_templates, with_body, with_text};
+use super::turn_tests::{new_verdicts, told};
 use super::*;
 use crate::model::{Detector, PageId, PageInput, Sequence, Threshold, Verdict};
 
@@ -31,19 +32,19 @@ fn shapes() -> impl Strategy<Value = Vec<TurnShape>> {
     prop::collection::vec(shape, 1..8)
 }
 
-/// What the pieces have decided.
-struct InPieces {
-    pieces: Vec<Piece<InMemory>>,
-    learnt: Learnt,
+/// Deciders that decide turns one after the other; each takes in those of the others.
+struct InTurn {
+    deciders: Vec<Decider<InMemory>>,
     turns: Vec<(TurnInput, Vec<TurnAnswer>)>,
-    decided: Vec<DecidedPage>,
+    /// The pages that were decided, with their verdicts.
+    decided: Vec<(PageInput, Verdict)>,
 }
 
-impl InPieces {
-    fn new(options: &Options, pieces: usize) -> Self {
-        let learnt = Learnt::new(options.clone()).unwrap();
-        let pieces = (0..pieces).map(|_| Piece::new(&learnt, InMemory)).collect();
-        Self { pieces, learnt, turns: Vec::new(), decided: Vec::new() }
+impl InTurn {
+    fn new(options: &Options, deciders: usize) -> Self {
+        let options = Options { settling: Settling::AtMarks, ..options.clone() };
+        let deciders = (0..deciders).map(|_| Decider::in_memory(options.clone())).collect();
+        Self { deciders, turns: Vec::new(), decided: Vec::new() }
     }
 
     fn next(&self) -> Sequence {
@@ -51,26 +52,15 @@ impl InPieces {
     }
 
     fn decide(&mut self, turn: TurnInput) {
-        let Self { pieces, learnt, decided, .. } = self;
-        let first = Sequence(decided.len() as u32);
-        // A turn that is opened and forgotten leaves no trace.
-        let renewing = |(page, number): (&PageInput, u32)| {
-            let renews = (first.0 > 0).then(|| Sequence(number % first.0.max(1)));
-            PageInput { renews, rank: 7, ..page.clone() }
-        };
-        let pages = turn.pages.iter().zip(0..).map(renewing).collect();
-        let other =
-            TurnInput { withdrawn: (0..first.0).step_by(3).map(Sequence).collect(), pages, is_unsettled: false };
-        pieces.iter_mut().for_each(|piece| drop(piece.reply(&other, learnt).unwrap()));
-        let replies: Vec<Vec<Reply>> = pieces.iter_mut().map(|piece| piece.reply(&turn, learnt).unwrap()).collect();
-        let settled = settle_turn(first, turn.clone(), &replies, learnt).unwrap();
-        let count = pieces.len();
-        for (number, piece) in pieces.iter_mut().enumerate() {
-            piece.apply(&settled, learnt, |page| page.page.0 as usize % count == number).unwrap();
+        let at_work = self.turns.len() % self.deciders.len();
+        let answers = told(&self.deciders[at_work].decide_turn(turn.clone()).unwrap());
+        for (_, follower) in self.deciders.iter_mut().enumerate().filter(|(number, _)| *number != at_work) {
+            let taken = follower.take_turn(turn.clone(), new_verdicts(&answers).into_iter()).unwrap();
+            assert_eq!(told(&taken), answers);
         }
-        learnt.learn(&settled).unwrap();
-        decided.extend(settled.pages);
-        self.turns.push((turn, settled.answers));
+        let new = turn.pages.iter().zip(&answers).filter(|(_, answer)| !answer.redelivered);
+        self.decided.extend(new.map(|(page, answer)| (page.clone(), answer.verdict)));
+        self.turns.push((turn, answers));
     }
 
     /// Decides a stream in turns of these shapes, the rest of it in one, and what was displaced behind each.
@@ -80,11 +70,11 @@ impl InPieces {
             stream = rest;
             let turn = self.turn(new, shape);
             self.decide(turn);
-            let displaced = self.learnt.displaced();
+            let displaced = self.deciders[0].displaced();
             let again = |page: Sequence| PageInput {
                 page: PageId::new("displaced", "", page.0),
                 renews: Some(page),
-                ..self.decided[page.index()].input.clone()
+                ..self.decided[page.index()].0.clone()
             };
             let turn: Vec<PageInput> = displaced.into_iter().map(again).collect();
             self.decide(TurnInput { is_unsettled: shape.is_unsettled, ..turn.into() });
@@ -97,47 +87,31 @@ impl InPieces {
         for (number, (page, like)) in shape.renewed.iter().filter(|_| next > 0).enumerate() {
             let (page, like) = (page % next, like.unwrap_or(*page) % next);
             let name = PageId::new("renewed", &next.to_string(), number as u32);
-            let content = &self.decided[like as usize].input;
+            let content = &self.decided[like as usize].0;
             let renews = Some(Sequence(page));
             pages.insert((page as usize) % (pages.len() + 1), PageInput { page: name, renews, ..content.clone() });
         }
         // What is delivered again: a renewal of an earlier turn, and the first page of this one.
-        let renewal = self.decided.iter().rev().map(|decided| &decided.input).find(|page| page.renews.is_some());
+        let renewal = self.decided.iter().rev().map(|(page, _)| page).find(|page| page.renews.is_some());
         let repeated: Vec<PageInput> = renewal.into_iter().chain(pages.first()).cloned().collect();
         pages.extend(repeated.into_iter().filter(|_| shape.repeats));
         let withdrawn = shape.withdrawn.iter().filter(|_| next > 0).map(|page| Sequence(page % next)).collect();
         TurnInput { withdrawn, pages, is_unsettled: shape.is_unsettled }
     }
-
-    /// Returns which decisions are outdated, as all pieces together know it.
-    fn outdated(&mut self, from: Sequence) -> Vec<Sequence> {
-        let Some(suspicion) = self.pieces[0].suspicion(from, &self.learnt) else { return Vec::new() };
-        let Self { pieces, learnt, decided, .. } = self;
-        let concerned =
-            (0..).map(Sequence).zip(&*decided).filter(|(page, decided)| suspicion.concerns(*page, &decided.verdict));
-        let suspects =
-            concerned.filter(|(_, decided)| pieces.iter_mut().any(|piece| piece.is_suspect(decided, learnt).unwrap()));
-        let (numbers, suspects): (Vec<Sequence>, Vec<DecidedPage>) =
-            suspects.map(|(page, decided)| (page, decided.clone())).unzip();
-        let looks: Vec<_> = pieces.iter_mut().map(|piece| piece.look_again(&suspects, learnt).unwrap()).collect();
-        outdated(&numbers, &looks)
-    }
-
-    fn outranking(&self, from: Sequence) -> Vec<Sequence> {
-        best_outranking(self.pieces.iter().flat_map(|piece| piece.outranking(from, &self.learnt)))
-    }
 }
 
-/// Decides the same turns by one decider, which is asked the same questions at the end.
-fn assert_as_one(options: &Options, mut all: InPieces, from: u32) -> Result<(), TestCaseError> {
+/// Decides the same turns by one decider. All are asked the same questions at the end.
+fn assert_as_one(options: &Options, mut all: InTurn, from: u32) -> Result<(), TestCaseError> {
     let mut one = Decider::in_memory(Options { settling: Settling::AtMarks, ..options.clone() });
     for (turn, answers) in &all.turns {
-        prop_assert_eq!(&one.decide_turn(turn.clone()).unwrap(), answers);
+        prop_assert_eq!(&told(&one.decide_turn(turn.clone()).unwrap()), answers);
     }
     let from = Sequence(from % (all.next().0 + 1));
-    prop_assert_eq!(all.outdated(from), one.outdated_duplicates(from).unwrap());
-    prop_assert_eq!(all.outranking(from), one.outranking(from));
-    prop_assert_eq!(all.learnt.displaced(), one.displaced());
+    for decider in &mut all.deciders {
+        prop_assert_eq!(decider.outdated_duplicates(from).unwrap(), one.outdated_duplicates(from).unwrap());
+        prop_assert_eq!(decider.outranking(from), one.outranking(from));
+        prop_assert_eq!(decider.displaced(), one.displaced());
+    }
     Ok(())
 }
 
@@ -155,20 +129,20 @@ fn ranks() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// The law: neither pieces nor turns show in a verdict, whatever is decided again or withdrawn.
+    /// The law: it does not show who has decided which turn, whatever is decided again or withdrawn.
     #[test]
-    fn any_division_decides_again_as_one_decider_and_as_brute_force(
+    fn deciders_in_turn_decide_again_as_one_decider_and_as_brute_force(
         pages in any_stream(),
         ranks in ranks(),
         shapes in shapes(),
         within in prop_oneof![Just(Within::Crawl), Just(Within::Host)],
         t in prop::sample::select(vec![0, 500_000, 700_000, 1_000_000]),
-        pieces in 1usize..5,
+        deciders in 2usize..5,
         from in any::<u32>(),
     ) {
         let threshold = Threshold::from_millionths(t).unwrap();
         let options = Options { threshold, within, min_terms: 2, mode: Mode::Best, ..Options::default() };
-        let mut all = InPieces::new(&options, pieces);
+        let mut all = InTurn::new(&options, deciders);
         all.decide_stream(&ranked(pages, ranks), &shapes);
         let mut oracle = BruteForce::new(options.clone());
         for (turn, answers) in &all.turns {
@@ -182,21 +156,21 @@ proptest! {
 
     /// The same with knowledge of hosts, by which verdicts become outdated.
     #[test]
-    fn pieces_look_again_as_one_decider_does(
+    fn all_look_again_as_one_decider_does(
         pages in pages_of_templates(),
         ranks in ranks(),
         shapes in shapes(),
-        pieces in 1usize..5,
+        deciders in 2usize..5,
         from in any::<u32>(),
     ) {
         let options = Options { min_terms: 1, mode: Mode::Best, ..Options::of(Detector::Mwo) };
-        let mut all = InPieces::new(&options, pieces);
+        let mut all = InTurn::new(&options, deciders);
         all.decide_stream(&ranked(pages, ranks), &shapes);
         assert_as_one(&options, all, from)?;
     }
 }
 
-/// A copy in another piece than the page that was decided again inherits nothing from before.
+/// A copy of a page that was decided again inherits nothing from before.
 #[test]
 fn copies_of_a_page_that_was_decided_again_inherit_nothing_from_it() {
     let options = Options {
@@ -208,7 +182,7 @@ fn copies_of_a_page_that_was_decided_again_inherit_nothing_from_it() {
     let list = with_text(page_of(0, &[(1, 3), (2, 3), (3, 3), (9, 1)]), "list");
     let article = PageInput { rank: 2, ..with_text(page_of(1, &[(1, 3), (2, 3), (3, 3), (8, 1)]), "article") };
     let copy = |number: u32| PageInput { page: PageId::new("copy", "", number), ..article.clone() };
-    let mut all = InPieces::new(&options, 4);
+    let mut all = InTurn::new(&options, 4);
     all.decide(vec![list.clone(), article.clone(), copy(0), copy(1), copy(2)].into());
     let again = |page: &PageInput, number: u32| PageInput {
         page: PageId::new("again", "", number),
@@ -225,10 +199,10 @@ fn copies_of_a_page_that_was_decided_again_inherit_nothing_from_it() {
         ]
         .into(),
     );
-    let named: Vec<Option<Sequence>> = all.decided.iter().map(|decided| decided.verdict.duplicate_of()).collect();
+    let named: Vec<Option<Sequence>> = all.decided.iter().map(|(_, verdict)| verdict.duplicate_of()).collect();
     let [list, article] = [Some(Sequence(0)), Some(Sequence(5))];
     assert_eq!(named, [None, list, list, list, list, None, article, article, article, article]);
-    let by_body = |place: usize| matches!(all.decided[place].verdict, Verdict::ExactDuplicate { .. });
+    let by_body = |place: usize| matches!(all.decided[place].1, Verdict::ExactDuplicate { .. });
     assert!(by_body(6) && by_body(8) && !by_body(7));
     assert_as_one(&options, all, 0).unwrap();
 }

@@ -91,13 +91,6 @@ impl WithdrawnPages {
         is_new
     }
 
-    /// Undoes withdrawals.
-    pub(super) fn take_back(&mut self, pages: &[Sequence]) {
-        for page in pages {
-            self.first_without.remove(page);
-        }
-    }
-
     /// Returns the pages that left for one of higher rank.
     pub(super) fn displaced(&self) -> &[Sequence] {
         &self.displaced

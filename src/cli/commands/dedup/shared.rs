@@ -72,10 +72,11 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
     let helpers = (2..=flags.workers.get()).map(helper).collect::<Result<Vec<_>, _>>()?;
     let runner = RunnerSettings {
         description: description(&place),
-        options: detector(settings, plan.slots),
+        options: detector(settings),
         ttl: flags.lease,
         patience: PATIENCE,
         gives_back_at_once: true,
+        scratch: output.local_folder().to_owned(),
     };
     let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), flags: flags_of_files, output };
     let (stop, stopped) = watch::channel(Stop::Go);

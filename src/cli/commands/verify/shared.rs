@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::args::VerifyArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::{is_dedup, pages_that_name_any, settings_of};
-use crate::cli::dividable::{dividable, dividable_dedup};
+use crate::cli::cluster_settings::{pages_that_name_any, settings_of};
+use crate::cli::dividable::dividable;
 use crate::cli::errors::{CliError, cluster_error};
 use crate::cli::format::counted;
 use crate::cli::run_crawl::runtime;
@@ -30,11 +30,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
     let (log, archives) = runtime()?.block_on(async {
         let session = connector.connect().await.map_err(cluster_error)?;
         let crawl = open(&session, &name).await.map_err(cluster_error)?;
-        let options = setup::detect_options(&settings_of(&crawl)?);
-        let options = match is_dedup(&crawl) {
-            true => dividable_dedup(options, crawl.plan.slots),
-            false => dividable(options),
-        };
+        let options = dividable(setup::detect_options(&settings_of(&crawl)?));
         let how = ReplayOptions { options, name_any: pages_that_name_any(&crawl), sample };
         session.see_one_state().await.map_err(cluster_error)?;
         let log = check_log(&session, &crawl, how).await.map_err(cluster_error)?;

@@ -14,8 +14,7 @@ use super::numbering::Numbering;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
 use super::search::{QueryPage, Search};
-use super::settle_turn::check_earlier;
-use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnAnswer, TurnInput, Vocabulary, Within};
+use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, TurnInput, Vocabulary, Within};
 use crate::model::{
     DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermOrder, Verdict,
 };
@@ -163,26 +162,67 @@ impl<S: RecordSource> Decider<S> {
         self.decide_batch(batch, |input| input.page, Self::number)
     }
 
-    /// Decides a turn and settles where it ends: what an index in [pieces](super::Piece) is to agree with, given
+    /// Decides a turn and settles where it ends: what others [take in](Self::take_turn), given
     /// [`Settling::AtMarks`](super::Settling).
     ///
     /// # Errors
     /// As [`decide`](Self::decide), and if a page to withdraw or to renew was not decided.
-    pub fn decide_turn(&mut self, turn: impl Into<TurnInput>) -> Result<Vec<TurnAnswer>, DetectError> {
-        let (turn, next) = (turn.into(), self.log.next()?);
-        check_earlier(&turn, next)?;
+    pub fn decide_turn(&mut self, turn: impl Into<TurnInput>) -> Result<Vec<Judged>, DetectError> {
+        self.go_through(turn.into(), |decider, page| decider.decide(vec![page]))
+    }
+
+    /// Takes in a turn that another decider with the same options and the same turns before it has decided. `verdicts`
+    /// has those on the pages that had not been delivered before, in order. Returns what that decider did.
+    ///
+    /// Cost: as [`decide_turn`](Self::decide_turn) without the comparisons.
+    ///
+    /// # Errors
+    /// As [`decide_turn`](Self::decide_turn), and [`DetectError::OtherVerdicts`]. The decider refuses all further batches
+    /// then.
+    pub fn take_turn(
+        &mut self,
+        turn: impl Into<TurnInput>,
+        verdicts: impl ExactSizeIterator<Item = Verdict>,
+    ) -> Result<Vec<Judged>, DetectError> {
+        let (turn, first, given) = (turn.into(), self.log.next()?, verdicts.len());
+        let (mut verdicts, mut pages) = (verdicts, 0);
+        let taken = self.go_through(turn, |decider, page| {
+            if decider.log.find(page.page).is_some() {
+                return decider.decide(vec![page]);
+            }
+            pages += 1;
+            let Some(verdict) = verdicts.next() else { return Ok(Vec::new()) };
+            decider.update_if_due()?;
+            let pending = decider.number(page)?;
+            Ok(vec![decider.take_one(pending, |decider, _| Ok(verdict.renumbered(|of| decider.numbering.inside(of))))?])
+        });
+        self.broken |= taken.is_err() || pages != given;
+        match taken {
+            Ok(_) if pages != given => Err(DetectError::OtherVerdicts { first, pages, verdicts: given }),
+            taken => taken,
+        }
+    }
+
+    /// Has pages leave that a turn withdraws, takes its pages one by one, and settles where it ends.
+    fn go_through(
+        &mut self,
+        turn: TurnInput,
+        mut take: impl FnMut(&mut Self, PageInput) -> Result<Vec<Judged>, DetectError>,
+    ) -> Result<Vec<Judged>, DetectError> {
+        if self.broken {
+            return Err(DetectError::Broken);
+        }
+        let next = self.log.next()?;
+        turn.check_earlier(next)?;
         self.log.withdraw(&turn.withdrawn, next);
-        let judged = self.decide(turn.pages)?;
+        let mut judged = Vec::with_capacity(turn.pages.len());
+        for page in turn.pages {
+            judged.extend(take(self, page)?);
+        }
         if !turn.is_unsettled {
             self.settle()?;
         }
-        let answer = |Judged { sequence, verdict, redelivered, displaced, .. }: Judged| TurnAnswer {
-            sequence,
-            verdict,
-            redelivered,
-            displaced,
-        };
-        Ok(judged.into_iter().map(answer).collect())
+        Ok(judged)
     }
 
     /// Decides a batch as [`decide`](Self::decide), of pages of one group whose terms the caller has numbered.
@@ -339,13 +379,22 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    fn decide_one(&mut self, mut pending: PendingPage) -> Result<Judged, DetectError> {
+    fn decide_one(&mut self, pending: PendingPage) -> Result<Judged, DetectError> {
+        self.take_one(pending, |decider, pending| match decider.find_copy(pending) {
+            Some(verdict) => Ok(verdict),
+            None => decider.find_match(pending),
+        })
+    }
+
+    /// Gives a page the verdict that `decide` finds, after the page has left that it takes the place of.
+    fn take_one(
+        &mut self,
+        mut pending: PendingPage,
+        decide: impl FnOnce(&mut Self, &mut PendingPage) -> Result<Verdict, DetectError>,
+    ) -> Result<Judged, DetectError> {
         let renewed = pending.facts.renews.map(|earlier| self.numbering.inside(earlier));
         let displaced = renewed.and_then(|earlier| self.log.renew(earlier, pending.facts.rank));
-        let verdict = match self.find_copy(&pending) {
-            Some(verdict) => verdict,
-            None => self.find_match(&mut pending)?,
-        };
+        let verdict = decide(self, &mut pending)?;
         let displaced = displaced.map(|page| self.numbering.outside(page));
         Ok(Judged { displaced, ..self.record_verdict(pending, verdict)? })
     }

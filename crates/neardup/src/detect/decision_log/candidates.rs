@@ -12,7 +12,7 @@ pub(in crate::detect) type BestDuplicate = (u8, Sequence);
 /// Tells which decisions are to be looked at again: near-duplicates that were found by comparison and have not been decided
 /// again, from a page on, and earlier ones whose original was withdrawn since.
 #[derive(Clone, Debug)]
-pub struct Suspicion {
+struct Suspicion {
     from: Sequence,
     renewed: HashSet<Sequence>,
     withdrawn: WithdrawnPages,
@@ -21,12 +21,12 @@ pub struct Suspicion {
 
 impl Suspicion {
     /// Returns the first page that may be looked at again.
-    pub fn first(&self) -> Sequence {
+    fn first(&self) -> Sequence {
         if self.is_any_withdrawn { Sequence(0) } else { self.from }
     }
 
     /// Returns whether a decision is to be looked at again.
-    pub fn concerns(&self, page: Sequence, verdict: &Verdict) -> bool {
+    fn concerns(&self, page: Sequence, verdict: &Verdict) -> bool {
         let is_withdrawn = |page| self.withdrawn.is_withdrawn(page);
         let names_withdrawn = || self.is_any_withdrawn && verdict.duplicate_of().is_some_and(is_withdrawn);
         verdict.is_by_similarity()
@@ -46,7 +46,7 @@ impl DecisionLog {
     }
 
     /// Returns which decisions are to be looked at again.
-    pub(in crate::detect) fn suspicion(&self, from: Sequence) -> Suspicion {
+    fn suspicion(&self, from: Sequence) -> Suspicion {
         Suspicion {
             from,
             renewed: self.renewed_pages(),
@@ -56,7 +56,7 @@ impl DecisionLog {
     }
 
     /// Returns, of each stored page, the first duplicate of the highest rank from a number on that outranks it and was
-    /// not decided again. Pages of other bytes only; all by the numbers that verdicts have.
+    /// not decided again. Pages of other bytes only.
     ///
     /// `rank` returns that of a stored page.
     pub(in crate::detect) fn outranking(
@@ -67,7 +67,6 @@ impl DecisionLog {
         let concerned = self.renewed_pages();
         let mut best = BTreeMap::<Sequence, BestDuplicate>::new();
         for (number, entry) in (0..).map(Sequence).zip(&self.entries) {
-            let number = self.common(number);
             let of = match entry.verdict {
                 Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. }
                 | Verdict::ExactDuplicate { of, decided_by: DecidedBy::TextDigest } => of,
@@ -99,9 +98,8 @@ impl DecisionLog {
         wanted
     }
 
-    /// Returns the pages that inherited a verdict by one of these bodies and texts and were not decided again, by the
-    /// numbers that verdicts have. Cost: one pass over all entries.
-    pub(in crate::detect) fn inheritors<T: Copy>(&self, digests: &HashMap<(u32, Digest), T>) -> Vec<(Sequence, T)> {
+    /// Returns the pages that inherited a verdict by one of these bodies and texts and were not decided again. Cost: one pass over all entries.
+    fn inheritors<T: Copy>(&self, digests: &HashMap<(u32, Digest), T>) -> Vec<(Sequence, T)> {
         if digests.is_empty() {
             return Vec::new();
         }
@@ -114,7 +112,6 @@ impl DecisionLog {
         let numbered = (0..).map(Sequence).zip(&self.entries);
         let wanted = numbered.filter_map(|(number, entry)| {
             let told = *digests.get(&(entry.group, inherited(entry)?))?;
-            let number = self.common(number);
             let is_passed_over = concerned.contains(&number) || self.withdrawn.is_withdrawn(number);
             (!is_passed_over).then_some((number, told))
         });

@@ -46,7 +46,6 @@ mod sample;
 
 use std::io::{self, Read, Write};
 
-use self::common_runs::CommonRuns;
 pub use self::comparison::PreparedText;
 use self::known_text::KnownText;
 use self::sample::smallest;
@@ -147,8 +146,7 @@ impl OwnWords {
 pub struct OwnWordsMeasure {
     weights: Mwo,
     lose_at_most: Option<MostLost>,
-    /// What is known, in [parts](Options::text_parts).
-    known: Vec<KnownText>,
+    known: KnownText,
     /// Keys of runs that became common, in order, since the detector was created or loaded.
     newly_common: Vec<u64>,
 }
@@ -156,32 +154,16 @@ pub struct OwnWordsMeasure {
 impl OwnWordsMeasure {
     /// Creates a detector that knows nothing.
     pub fn new(options: &Options) -> Self {
-        let parts = usize::from(options.text_parts).max(1);
-        let known = (0..parts).map(|_| KnownText::new(options.text_memory / parts)).collect();
+        let known = KnownText::new(options.text_memory);
         let weights = Mwo::new(options.thresholding);
         let lose_at_most = options.lose_at_most;
         Self { weights, lose_at_most, known, newly_common: Vec::new() }
     }
 
-    fn part_of(&self, page: &Page) -> usize {
-        page.group as usize % self.known.len()
-    }
-
-    fn known_of(&self, page: &Page) -> &CommonRuns {
-        self.known[self.part_of(page)].common()
-    }
-
-    /// Returns the keys of runs: pages of different parts have none in common.
-    fn keys(&self, page: &Page, mut runs: Vec<u64>) -> Vec<u64> {
-        let part = (self.part_of(page) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        runs.iter_mut().for_each(|run| *run ^= part);
-        runs
-    }
-
     /// `None` if neither page has running text: weights alone are compared.
     fn check(&self, probe: &Page, prepared: &PreparedText, stored: &Page) -> Option<OwnWords> {
         let (text, other) = (&probe.order.text, &stored.order.text);
-        (!text.is_empty() || !other.is_empty()).then(|| prepared.compare(text, other, self.known_of(probe)))
+        (!text.is_empty() || !other.is_empty()).then(|| prepared.compare(text, other, self.known.common()))
     }
 
     /// Returns the keys of a page: at most `most` of its own runs; and if it may be that only its name tells it from others,
@@ -191,10 +173,7 @@ impl OwnWordsMeasure {
         let is_named = own * 100 <= prepared.len() * 16 + (NOTHING_OWN + FEW) * 100;
         let name = page.order.text.name_hash();
         let named = if is_named { smallest(prepared.runs().iter().copied(), FILED) } else { Vec::new() };
-        RunKeys {
-            own: self.keys(page, smallest(prepared.own_runs(), most)),
-            named: self.keys(page, named.into_iter().map(|run| run ^ name).collect()),
-        }
+        RunKeys { own: smallest(prepared.own_runs(), most), named: named.into_iter().map(|run| run ^ name).collect() }
     }
 }
 
@@ -208,7 +187,7 @@ impl Measure for OwnWordsMeasure {
     }
 
     fn prepare(&self, probe: &Page) -> PreparedText {
-        PreparedText::new(&probe.order.text, self.known_of(probe))
+        PreparedText::new(&probe.order.text, self.known.common())
     }
 
     fn filed_under(&self, page: &Page, prepared: &PreparedText) -> Option<RunKeys> {
@@ -268,24 +247,22 @@ impl Measure for OwnWordsMeasure {
             Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
         };
         if is_subject {
-            let part = self.part_of(page);
-            let common = self.known[part].learn(text);
-            self.newly_common.extend(self.keys(page, common));
+            self.newly_common.extend(self.known.learn(text));
         }
     }
 
     fn bytes(&self) -> usize {
-        self.known.iter().map(KnownText::bytes).sum::<usize>() + self.newly_common.capacity() * 8
+        self.known.bytes() + self.newly_common.capacity() * 8
     }
 
     fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.weights.save(out)?;
-        self.known.iter().try_for_each(|known| known.save(out))
+        self.known.save(out)
     }
 
     fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.weights.load(input)?;
         self.newly_common.clear();
-        self.known.iter_mut().try_for_each(|known| known.load(input))
+        self.known.load(input)
     }
 }
