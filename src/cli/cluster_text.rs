@@ -68,7 +68,7 @@ fn alarms(status: &ClusterStatus) -> String {
     }
     let (word, verb) = if free.len() == 1 { ("slot", "has") } else { ("slots", "have") };
     format!(
-        "warning: {word} {} {verb} had no owner for {}: no verdict can be given until a worker joins\n",
+        "warning: {word} {} {verb} had no owner for {}: nobody fetches their URLs until a worker joins\n",
         named.join(", "),
         span(seconds(age))
     )
@@ -114,7 +114,7 @@ mod tests {
              7 pages wait for a verdict, the oldest for 3.2 s\n\
              3 of 20 inputs done\n\
              1 worker, 62 of 64 slots held\n  run 3 on db1:77: version 0.1.0, 62 slots, 2 inputs\n\
-             warning: slots 4, 9 have had no owner for 1 min 15 s: no verdict can be given until a worker joins\n"
+             warning: slots 4, 9 have had no owner for 1 min 15 s: nobody fetches their URLs until a worker joins\n"
         );
         (status.inputs_again, status.is_looking_again) = (2, true);
         let told = text(&status);

@@ -51,7 +51,7 @@ async fn a_crawl_is_made_shown_stopped_and_dropped() {
     assert_eq!((&json["slots_without_owner"], &json["state"]), (&serde_json::json!([4, 9]), &"running".into()));
     let shown = status(&[]).expect_code(0).stdout;
     assert!(shown.contains("warning: slots 4, 9 have had no owner for 1 min "), "{shown}");
-    assert!(shown.ends_with(" s: no verdict can be given until a worker joins\n"), "{shown}");
+    assert!(shown.ends_with(" s: nobody fetches their URLs until a worker joins\n"), "{shown}");
     run.balance(&mut session).await.unwrap();
     let shown = status(&[]).expect_code(0).stdout;
     assert!(shown.contains("1 worker, 64 of 64 slots held\n  run 1 on by_commands: version 0, 64 slots\n"), "{shown}");
