@@ -17,7 +17,7 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "",
     "audit",
     "crawl",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 26] = [
     "cluster stop",
     "cluster resume",
     "cluster drop",
+    "cluster local",
     "status",
     "clusters",
     "dedup",

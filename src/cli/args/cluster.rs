@@ -1,4 +1,4 @@
-//! The arguments of `cluster init`, `cluster move`, `cluster stop`, `cluster resume` and `cluster drop`.
+//! The arguments of the commands under `cluster`.
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
-use super::value_enums::VerdictChoice;
+use super::value_enums::{LocalAction, VerdictChoice};
 
 /// The commands under `cluster`.
 #[derive(Debug, Subcommand)]
@@ -25,6 +25,19 @@ pub enum ClusterCommand {
     Resume(ClusterStopArguments),
     /// Delete a crawl with all its tables; refused while workers are at it
     Drop(ClusterDropArguments),
+    /// Start and stop a database server and its standby on this machine, to try a cluster
+    Local(ClusterLocalArguments),
+}
+
+/// The arguments of `cluster local`.
+#[derive(Debug, Args)]
+pub struct ClusterLocalArguments {
+    /// What the servers are to do
+    #[arg(value_name = "ACTION", value_enum)]
+    pub action: LocalAction,
+    /// Where their data is; both lie on one disk, so it is no place for a crawl that matters
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "ndcrawl-cluster")]
+    pub folder: PathBuf,
 }
 
 /// The arguments of `cluster init`.
@@ -53,7 +66,7 @@ pub struct ClusterInitArguments {
 /// What is fixed when a crawl is made.
 #[derive(Clone, Debug, Args)]
 pub struct ClusterShape {
-    /// Parts into which the index is divided among workers
+    /// Parts into which the URLs of a crawl are divided among workers
     #[arg(long, value_name = "N", default_value = "64")]
     pub slots: NonZeroU16,
     /// Pages that are decided together
@@ -84,7 +97,7 @@ pub struct ClusterMoveArguments {
     /// Most pages of the crawl from here on, those of the folder included; 0: no limit. Without it the folder's limit stays
     #[arg(long, value_name = "N")]
     pub max_pages: Option<u64>,
-    /// Parts into which hosts and the index are divided among workers; fixed for the crawl
+    /// Parts into which hosts are divided among workers; fixed for the crawl
     #[arg(long, value_name = "N", default_value = "64")]
     pub slots: NonZeroU16,
     /// Accept a server without a synchronous standby; a lost disk then loses the crawl

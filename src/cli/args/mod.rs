@@ -31,7 +31,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 #[cfg(feature = "cluster")]
-pub use cluster::{ClusterCommand, ClusterInitArguments, ClusterMoveArguments, ClusterShape};
+pub use cluster::{ClusterCommand, ClusterInitArguments, ClusterLocalArguments, ClusterMoveArguments, ClusterShape};
 #[cfg(feature = "cluster")]
 pub use cluster_flags::ClusterFlags;
 pub use common::{ConfigSource, Verbosity};

@@ -173,3 +173,22 @@ pub enum CheckKind {
     /// How is this text escaped for HTML, a terminal and CSV?
     Escape,
 }
+
+/// What the servers of `cluster local` are to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LocalAction {
+    /// Make the servers if need be, start them, and print their address
+    Start,
+    /// Print their address
+    Url,
+    /// Stop them; the data stays
+    Stop,
+    /// Kill the primary, as a crash does
+    KillPrimary,
+    /// Make the standby the primary, which then has no standby
+    Promote,
+    /// Stop the standby: no commit ends
+    StopStandby,
+    /// Start the standby again
+    StartStandby,
+}

@@ -1,4 +1,4 @@
-//! A primary and its synchronous standby, by the script that users start them with.
+//! A primary and its synchronous standby, by the command that users start them with.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -9,10 +9,10 @@ use std::{env, fs};
 
 use ndcrawl::cluster::ServerAddress;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/cluster/local");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ndcrawl");
 
 /// Ends when its standard input does, also if the test is killed: then it stops the servers.
-const KEEPER: &str = r#"cat >/dev/null; "$0" stop "$1" >/dev/null 2>&1; rm -rf "$1""#;
+const KEEPER: &str = r#"cat >/dev/null; "$0" cluster local stop "$1" >/dev/null 2>&1; rm -rf "$1""#;
 
 /// Two servers in a folder of their own. Dropping them stops them.
 pub struct LocalServers {
@@ -26,7 +26,7 @@ impl LocalServers {
         // Where the test is root, the servers run as another user.
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         let keeper = Command::new("sh")
-            .args(["-c", KEEPER, SCRIPT])
+            .args(["-c", KEEPER, PROGRAM])
             .arg(&folder)
             .stdin(Stdio::piped())
             .process_group(0)
@@ -47,9 +47,9 @@ impl LocalServers {
         &self.folder
     }
 
-    /// Runs a command of the script.
+    /// Runs an action of the command.
     pub fn run(&self, command: &str) -> String {
-        let output = Command::new(SCRIPT).arg(command).arg(&self.folder).output().unwrap();
+        let output = Command::new(PROGRAM).args(["cluster", "local", command]).arg(&self.folder).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{command}: {text}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()

@@ -1,5 +1,6 @@
-//! The commands `cluster init`, `cluster move`, `cluster stop`, `cluster resume` and `cluster drop`.
+//! The commands under `cluster`.
 
+mod local;
 mod move_in;
 
 use crate::cli::args::{ClusterCommand, ClusterInitArguments};
@@ -20,6 +21,7 @@ pub(super) fn run(command: &ClusterCommand) -> Result<u8, CliError> {
         ClusterCommand::Stop(arguments) => stop_crawl(&arguments.cluster, &arguments.cluster_name),
         ClusterCommand::Resume(arguments) => resume_crawl(&arguments.cluster, &arguments.cluster_name),
         ClusterCommand::Drop(arguments) => delete_crawl(&arguments.cluster, &arguments.cluster_name),
+        ClusterCommand::Local(arguments) => local::run(arguments),
     }
 }
 

@@ -1,29 +1,17 @@
 #!/bin/sh
-# A PostgreSQL primary and its synchronous standby, in a folder on this machine: for trying a cluster, and for tests.
-# Both lie on one disk, so they are no place for a crawl that matters.
+# The script of `ndcrawl cluster local ACTION FOLDER`.
 #
-#   config/cluster/local start [FOLDER]         make the servers if need be, start them, print the address
-#   config/cluster/local url [FOLDER]           print the address
-#   config/cluster/local stop [FOLDER]          stop the servers; the data stays
-#   config/cluster/local kill-primary [FOLDER]  kill the primary, as a crash does
-#   config/cluster/local promote [FOLDER]       make the standby the primary, which then has no standby
-#   config/cluster/local stop-standby [FOLDER]  stop the standby: no commit ends
-#   config/cluster/local start-standby [FOLDER] start the standby again
-#
-# FOLDER is ./ndcrawl-cluster unless named. Needs the package `postgresql`, 15 or newer. PostgreSQL refuses to run as
-# root: as root the servers run as the user `postgres` of that package. The address names a file with the password, which
-# only its owner can read.
+# PostgreSQL refuses to run as root: as root the servers run as the user `postgres` of that package. The address names a
+# file with the password, which only its owner can read.
 set -eu
 
 fail() {
-    echo "config/cluster/local: $1" >&2
+    echo "$1" >&2
     exit 1
 }
 
-usage="usage: config/cluster/local start|url|stop|kill-primary|promote|stop-standby|start-standby [FOLDER]"
-[ $# -ge 1 ] && [ $# -le 2 ] || fail "$usage"
 command=$1
-folder=${2:-ndcrawl-cluster}
+folder=$2
 case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
 
 # The programs of the newest version; Debian does not put them on the path.
@@ -34,7 +22,7 @@ programs() {
             return
         fi
     done
-    fail "PostgreSQL is not installed: apt-get install postgresql"
+    fail "PostgreSQL is not installed: install the package postgresql, 15 or newer (apt-get install postgresql)"
 }
 
 # Runs a program as the user that the servers run as.
@@ -129,7 +117,7 @@ wait_for_standby() {
 }
 
 url() {
-    [ -e "$folder/made" ] || fail "there are no servers in $folder: config/cluster/local start"
+    [ -e "$folder/made" ] || fail "there are no servers in $folder: ndcrawl cluster local start makes them"
     echo "postgres://ndcrawl@127.0.0.1:$(cat "$folder/primary.port"),127.0.0.1:$(cat "$folder/standby.port")/ndcrawl?passfile=$folder/pgpass"
 }
 
@@ -171,5 +159,4 @@ promote)
     ;;
 stop-standby) as_server "$bin/pg_ctl" stop -w -m fast -D "$folder/standby" >/dev/null ;;
 start-standby) start_server standby ;;
-*) fail "$usage" ;;
 esac
