@@ -17,7 +17,7 @@ use super::lease::RunId;
 use super::record_file::RecordFile;
 use super::test_point::test_point;
 use super::turn_arrivals::arriving_of;
-use super::turn_body::{TurnArrivals, TurnVerdicts};
+use super::turn_body::{DecidedArrival, TurnArrivals, TurnVerdicts};
 use super::turn_log::{ArrivalRange, Attempt, TurnRow, is_in_log, turns_behind};
 use super::turn_state::{TurnContent, TurnState};
 use crate::detect::{Decider, LoggedPage, Options, Settling, TurnAnswer, TurnInput};
@@ -25,9 +25,6 @@ use crate::model::{Judged, Sequence};
 
 /// Turns that are read at once.
 const AT_ONCE: i64 = 16;
-
-/// The decision on an arrival: its run and number, and what was decided of its page, if it is one.
-pub type DecidedArrival = (RunId, i64, Option<TurnAnswer>);
 
 /// The index of a crawl.
 pub struct Replica {

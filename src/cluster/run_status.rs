@@ -7,8 +7,8 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use super::lease::{HeldSlot, RunId};
-use super::replica::DecidedArrival;
 use super::schema::CrawlState;
+use super::turn_body::DecidedArrival;
 use crate::model::{Sequence, Slot, Verdict};
 
 /// What a run holds, and whether the crawl goes on.

@@ -11,11 +11,13 @@ use super::encoding::{decoded, encoded};
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::question::{Found, Question};
-use super::replica::DecidedArrival;
 use super::turn_log::{ArrivalRange, turns_behind};
 
 /// Turns that are read at once.
 const TURNS_AT_ONCE: i64 = 64;
+
+/// The decision on an arrival: its run and number, and what was decided of its page, if it is one.
+pub type DecidedArrival = (RunId, i64, Option<TurnAnswer>);
 
 /// The verdicts of a turn.
 #[derive(Serialize, Deserialize)]
