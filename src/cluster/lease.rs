@@ -5,7 +5,7 @@
 //! anyone else does. Slots of dead runs are free.
 //!
 //! Each taking of a slot raises its fence. A commit of a slot names run and fence in the transaction that it is about:
-//! [`Run::hold`] fails for a run whose lease has run out, and for a fence that is not the last one. It also locks the
+//! [`hold_slots`](super::hold_slots) fails for a run whose lease has run out, and for a fence that is not the last one. It also locks the
 //! row of the slot, so that nobody takes the slot before the transaction has ended.
 
 use std::collections::BTreeMap;
@@ -56,15 +56,6 @@ pub struct SlotBalance {
     pub taken: Vec<HeldSlot>,
     /// Slots to give back with [`Run::give_back`], after their last commit.
     pub surplus: Vec<Slot>,
-}
-
-/// What a commit of a slot changes of its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotCommit {
-    /// The slot.
-    pub slot: Slot,
-    /// Whether it has nothing queued and nothing on lease after the commit.
-    pub is_idle: bool,
 }
 
 /// One life of a worker.
@@ -223,20 +214,6 @@ impl Run {
         transaction.commit().await
     }
 
-    /// Makes sure that the slot is this run's until the transaction ends. Returns the number of the commit.
-    ///
-    /// # Errors
-    /// [`ClusterError::SlotLost`] if it is not: nothing of the transaction must be committed.
-    pub async fn hold(&mut self, transaction: &OpenTransaction<'_>, commit: SlotCommit) -> Result<i64, ClusterError> {
-        let lost = ClusterError::SlotLost { slot: commit.slot, run: self.id.0 };
-        let Some(fence) = self.held.get(&commit.slot) else { return Err(lost) };
-        let held = hold_slot(transaction, self.id, *fence, commit).await;
-        if matches!(held, Err(ClusterError::SlotLost { .. })) {
-            self.held.remove(&commit.slot);
-        }
-        held
-    }
-
     /// Ends the run: its slots are free at once.
     pub async fn end(self, session: &mut Session) -> Result<(), ClusterError> {
         let doing = ClusterError::query("end this run");
@@ -244,34 +221,6 @@ impl Run {
         let statement = "UPDATE run SET until = clock_timestamp() WHERE id = $1 AND until > clock_timestamp()";
         transaction.sql().execute(statement, &[&self.id.0]).await.map_err(doing)?;
         transaction.commit().await
-    }
-}
-
-/// Makes sure that a slot is a run's, under this fence, until the transaction ends. Returns the number of the commit.
-///
-/// # Errors
-/// [`ClusterError::SlotLost`] if it is not: nothing of the transaction must be committed.
-pub async fn hold_slot(
-    transaction: &OpenTransaction<'_>,
-    run: RunId,
-    fence: Fence,
-    commit: SlotCommit,
-) -> Result<i64, ClusterError> {
-    let doing = ClusterError::query("check the lease of a slot");
-    let held = transaction
-        .sql()
-        .query_opt(
-            "UPDATE slot SET commits = commits + 1, is_idle = $4 \
-             WHERE slot = $1 AND owner = $2 AND fence = $3 \
-               AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp()) \
-             RETURNING commits",
-            &[&i32::from(commit.slot.0), &run.0, &fence.0, &commit.is_idle],
-        )
-        .await
-        .map_err(&doing)?;
-    match held {
-        Some(row) => row.try_get(0).map_err(doing),
-        None => Err(ClusterError::SlotLost { slot: commit.slot, run: run.0 }),
     }
 }
 

@@ -128,7 +128,7 @@ pub use inputs::{
     InputTask, LeasedInput, ManifestFlags, abandoned_files, all_sent, finish_input, finish_look, input_files,
     input_reports, inputs_left, lease_input, number_of_stream, register_inputs,
 };
-pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, SlotCommit, fair_share, hold_slot};
+pub use lease::{Fence, HeldSlot, Run, RunDescription, RunId, SlotBalance, fair_share};
 pub use logged_lines::{LoggedLine, logged_lines};
 pub use moving::{Moved, begin_move, move_in};
 pub use named_page::{NamedPage, named_page};
@@ -142,6 +142,7 @@ pub use sample::Sample;
 pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, MOVED, drop_crawl, init, open, resume, stop};
 pub use second_look::{LookDecisions, SecondLook, look_again};
 pub use server_check::{ServerFacts, connect_checked};
+pub use slot_log::{SlotChange, hold_slots};
 pub use status::{ClusterStatus, RunLine, SLOT_ALARM, status};
 pub use test_point::test_point;
 pub use turn_body::{DecidedArrival, decisions_of};

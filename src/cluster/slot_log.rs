@@ -20,10 +20,11 @@ const BOUNDED: &str = "WITH part AS (SELECT * FROM unnest($1::int[], $4::bigint[
 
 /// What a commit of a process changes of one of its slots.
 #[derive(Debug)]
-pub(super) struct SlotChange {
+pub struct SlotChange {
+    /// The fence under which the process has it.
     pub fence: Fence,
     /// Its part of the log, if it has one.
-    pub entry: Option<SlotEntry>,
+    pub(super) entry: Option<SlotEntry>,
     /// Pages that were fetched, less those that are to be fetched once more.
     pub pages: i64,
     /// How many pages are to be fetched once more, after the commit.
@@ -32,6 +33,13 @@ pub(super) struct SlotChange {
     pub used: i64,
     /// What the slot has done so far.
     pub counts: serde_json::Value,
+}
+
+impl SlotChange {
+    /// Creates a change of nothing but the number of commits.
+    pub fn of(fence: Fence) -> Self {
+        Self { fence, entry: None, pages: 0, revising: 0, used: 0, counts: serde_json::Value::Null }
+    }
 }
 
 /// Reads the logs of some slots.
@@ -123,18 +131,43 @@ pub(super) async fn await_commits(
     transaction.sql().query(statement, &[&slots, &run.0]).await.map(drop).map_err(doing)
 }
 
-/// Extends the logs of slots, and makes sure that the run holds them until the transaction ends. `is_idle`: whether
-/// nothing is queued or on lease in these slots after the commit; `round`: of which questions all pages were taken.
-///
-/// # Errors
-/// [`ClusterError::SlotLost`] if one of them is not the run's: nothing of the transaction must be committed.
+/// Extends the logs of slots, and makes sure that the run [holds them](hold_slots) until the transaction ends.
 pub(super) async fn extend_logs(
     transaction: &OpenTransaction<'_>,
     run: RunId,
     changes: &BTreeMap<Slot, SlotChange>,
-    (is_idle, round): (bool, Option<i32>),
+    is_of_all: (bool, Option<i32>),
 ) -> Result<(), ClusterError> {
     let doing = ClusterError::query("commit to the logs of slots");
+    let numbers = hold_slots(transaction, run, changes, is_of_all).await?;
+    let row = transaction.sql().query_one("SELECT nextval('slot_log_seq')", &[]).await.map_err(&doing)?;
+    let seq: i64 = row.try_get(0).map_err(&doing)?;
+    let (mut logged, mut commits, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+    for (slot, entry) in changes.iter().filter_map(|(slot, change)| Some((slot, change.entry.as_ref()?))) {
+        logged.push(i32::from(slot.0));
+        commits.push(numbers.get(slot).copied());
+        bodies.push(entry.sealed()?);
+    }
+    let statement = "INSERT INTO slot_log (slot, number, seq, run, body) \
+                     SELECT slot, number, $4, $5, body FROM unnest($1::int[], $2::bigint[], $3::bytea[]) \
+                     AS entry (slot, number, body)";
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&logged, &commits, &bodies, &seq, &run.0];
+    transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
+}
+
+/// Makes sure that slots are a run's, under these fences, until the transaction ends. Returns the number of the commit of
+/// each. `is_idle`: whether nothing is queued or on lease in these slots after the commit; `round`: of which questions all
+/// pages were taken.
+///
+/// # Errors
+/// [`ClusterError::SlotLost`] if one of them is not: nothing of the transaction must be committed.
+pub async fn hold_slots(
+    transaction: &OpenTransaction<'_>,
+    run: RunId,
+    changes: &BTreeMap<Slot, SlotChange>,
+    (is_idle, round): (bool, Option<i32>),
+) -> Result<BTreeMap<Slot, i64>, ClusterError> {
+    let doing = ClusterError::query("check the lease of slots");
     let slots: Vec<i32> = changes.keys().map(|slot| i32::from(slot.0)).collect();
     let fences: Vec<i64> = changes.values().map(|change| change.fence.0).collect();
     let pages: Vec<i64> = changes.values().map(|change| change.pages).collect();
@@ -157,23 +190,9 @@ pub(super) async fn extend_logs(
         let (slot, number): (i32, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
         numbers.insert(slot, number);
     }
-    let row = transaction.sql().query_one("SELECT nextval('slot_log_seq')", &[]).await.map_err(&doing)?;
-    let seq: i64 = row.try_get(0).map_err(&doing)?;
-    let (mut logged, mut commits, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
-    for (slot, change) in changes {
-        let number = i32::from(slot.0);
-        let Some(commit) = numbers.get(&number) else {
-            return Err(ClusterError::SlotLost { slot: *slot, run: run.0 });
-        };
-        if let Some(entry) = &change.entry {
-            logged.push(number);
-            commits.push(*commit);
-            bodies.push(entry.sealed()?);
-        }
-    }
-    let statement = "INSERT INTO slot_log (slot, number, seq, run, body) \
-                     SELECT slot, number, $4, $5, body FROM unnest($1::int[], $2::bigint[], $3::bytea[]) \
-                     AS entry (slot, number, body)";
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&logged, &commits, &bodies, &seq, &run.0];
-    transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
+    let held = |slot: &Slot| {
+        let lost = || ClusterError::SlotLost { slot: *slot, run: run.0 };
+        numbers.get(&i32::from(slot.0)).map(|number| (*slot, *number)).ok_or_else(lost)
+    };
+    changes.keys().map(held).collect()
 }

@@ -31,10 +31,15 @@ mod turn_runner;
 mod turns;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use ndcrawl::cluster::{ClusterError, Connector, CrawlName, CrawlPlan, Run, RunDescription, Session, init};
+use ndcrawl::cluster::{
+    ClusterError, Connector, CrawlName, CrawlPlan, Fence, OpenTransaction, Run, RunDescription, RunId, Session,
+    SlotChange, hold_slots, init,
+};
+use ndcrawl::model::Slot;
 
 use servers::LocalServers;
 
@@ -62,6 +67,17 @@ async fn begin(session: &mut Session, name: &str, ttl: Duration) -> Result<Run, 
     let description =
         RunDescription { name: name.to_owned(), version: "0".to_owned(), archive: format!("here:/archive/{name}") };
     Run::begin(session, &description, ttl).await
+}
+
+/// Has a run hold one slot, as each of its commits does. Returns the number of the commit.
+async fn hold(
+    transaction: &OpenTransaction<'_>,
+    run: RunId,
+    (slot, fence): (Slot, Fence),
+) -> Result<i64, ClusterError> {
+    let change = BTreeMap::from([(slot, SlotChange::of(fence))]);
+    let numbers = hold_slots(transaction, run, &change, (false, None)).await?;
+    Ok(numbers[&slot])
 }
 
 /// An error with all its causes, as people and logs may see it.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ndcrawl::cluster::{ClusterError, Connector, Session};
 
 use super::servers::LocalServers;
-use super::{begin, plan, session};
+use super::{begin, hold, plan, session};
 
 const ROWS: &str = "CREATE TABLE confirmed (number bigint PRIMARY KEY)";
 
@@ -71,8 +71,8 @@ async fn nothing_that_was_confirmed_is_lost_with_the_primary() {
     // The run and its fences have survived, and go on.
     run.renew(&mut session).await.unwrap();
     let transaction = session.begin().await.unwrap();
-    let commit = ndcrawl::cluster::SlotCommit { slot: taken[0].slot, is_idle: true };
-    assert_eq!(run.hold(&transaction, commit).await.unwrap(), taken[0].commits + 1);
+    let held = hold(&transaction, run.id(), (taken[0].slot, taken[0].fence)).await.unwrap();
+    assert_eq!(held, taken[0].commits + 1);
     transaction.commit().await.unwrap();
 }
 

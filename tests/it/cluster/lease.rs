@@ -3,25 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use ndcrawl::cluster::{ClusterError, CrawlPlan, Fence, Run, Session, SlotCommit};
+use ndcrawl::cluster::{ClusterError, CrawlPlan, Fence, Run, Session};
 use ndcrawl::model::Slot;
 use ndcrawl::seeded::SeededRng;
 
 use super::servers::LocalServers;
-use super::{begin, plan, session};
+use super::{begin, hold, plan, session};
 
 /// A lease for runs that do not freeze.
 const LONG: Duration = Duration::from_secs(60);
-
-fn work(slot: Slot) -> SlotCommit {
-    SlotCommit { slot, is_idle: false }
-}
 
 /// Commits a row in the name of a slot, and waits a little before the end. Whether the run may is asked first.
 async fn commit(session: &mut Session, run: &mut Run, slot: Slot, pause: Duration) -> Result<i64, ClusterError> {
     let fence = run.held().find(|(held, _)| *held == slot).map_or(Fence(-1), |(_, fence)| fence);
     let transaction = session.begin().await?;
-    let number = run.hold(&transaction, work(slot)).await?;
+    let number = hold(&transaction, run.id(), (slot, fence)).await?;
     let row = "INSERT INTO witness (slot, number, fence, run) VALUES ($1, $2, $3, $4)";
     transaction.sql().execute(row, &[&i32::from(slot.0), &number, &fence.0, &run.id().0]).await.unwrap();
     tokio::time::sleep(pause).await;
@@ -124,8 +120,8 @@ async fn a_frozen_run_commits_nothing() {
     let refused = commit(&mut session, &mut frozen, held.slot, Duration::ZERO).await.unwrap_err();
     let expected = format!("slot {} is not held any more: the lease of run {} has run out", held.slot.0, frozen.id().0);
     assert!(refused.to_string().starts_with(&expected), "{refused}");
-    assert_eq!(frozen.held().count(), 0);
     assert!(matches!(frozen.renew(&mut session).await, Err(ClusterError::RunLost(_))));
+    assert_eq!(frozen.held().count(), 0);
     let rows = session.client().query("SELECT run FROM witness ORDER BY number", &[]).await.unwrap();
     let writers: Vec<i32> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(writers, [frozen.id().0, next.id().0]);

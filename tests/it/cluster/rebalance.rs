@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ndcrawl::cluster::{ClusterError, Fence, SlotCommit, hold_slot};
+use ndcrawl::cluster::{ClusterError, Fence};
 use ndcrawl::model::Slot;
 use tokio::sync::watch;
 
 use super::servers::LocalServers;
-use super::{begin, plan, session};
+use super::{begin, hold, plan, session};
 
 const SLOTS: u16 = 8;
 const LOOK: Duration = Duration::from_millis(30);
@@ -34,8 +34,7 @@ async fn work(name: &'static str, worker: usize, keeps: bool, mut end: watch::Re
         }
         for (slot, fence) in &own {
             let transaction = session.begin().await.unwrap();
-            let commit = SlotCommit { slot: *slot, is_idle: false };
-            let is_committed = match hold_slot(&transaction, run.id(), *fence, commit).await {
+            let is_committed = match hold(&transaction, run.id(), (*slot, *fence)).await {
                 Ok(_) => true,
                 Err(ClusterError::SlotLost { .. }) => false,
                 Err(error) => panic!("{error:?}"),
