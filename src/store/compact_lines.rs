@@ -1,11 +1,11 @@
 //! Compacts `pages.jsonl` to one line per URL at the end of a crawl.
 //!
-//! During a crawl a revised page has two lines, and the later one, with the field `revised`, counts. A line may also
+//! During a crawl a revised page has several lines, and the last one, with the field `revised`, counts. A line may also
 //! have a depth that was right when the line was written. At the end the file is rewritten without the earlier lines
 //! and with the last depths, under a name with the number of the next commit. Once that commit is
 //! durable, the new file replaces the old one. After a crash, opening the folder does this.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -53,17 +53,18 @@ pub(super) fn without_superseded(
     last_depth: Option<LastDepth>,
     disk: &Disk,
 ) -> Result<LogFile> {
-    let mut revised = HashSet::new();
-    each_line(from, length, |_, line| {
+    // The number of the line that counts of each revised page.
+    let mut revised = HashMap::new();
+    each_line(from, length, |number, _, line| {
         if line.revised.is_some() {
-            revised.insert(line.hash());
+            revised.insert(line.hash(), number);
         }
         Ok(())
     })?;
     let mut file = LogFile::open(to, 0, disk)?;
     let mut buffer = Vec::new();
-    each_line(from, length, |text, line| {
-        if line.revised.is_some() || !revised.contains(&line.hash()) {
+    each_line(from, length, |number, text, line| {
+        if revised.get(&line.hash()).is_none_or(|counts| *counts == number) {
             match last_depth.and_then(|depth| depth(&line.url)).filter(|depth| *depth < line.depth) {
                 Some(depth) => buffer.extend(with_depth(text, depth).map_err(|e| Error::corrupt(line.url.clone(), e))?),
                 None => buffer.extend_from_slice(text),
@@ -113,15 +114,15 @@ pub(super) fn put_in_place(folder: &OutputFolder, number: u64, disk: &Disk) -> R
     disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))
 }
 
-fn each_line(path: &Path, length: u64, mut take: impl FnMut(&[u8], &Line) -> Result<()>) -> Result<()> {
+fn each_line(path: &Path, length: u64, mut take: impl FnMut(u64, &[u8], &Line) -> Result<()>) -> Result<()> {
     let read = |e| Error::io("read", path, e);
     let mut lines = BufReader::new(File::open(path).map_err(|e| Error::io("open", path, e))?.take(length));
-    let (mut text, mut number) = (Vec::new(), 0);
+    let (mut text, mut number) = (Vec::new(), 0u64);
     while lines.read_until(b'\n', &mut text).map_err(read)? > 0 {
         number += 1;
         let damaged =
             |e: serde_json::Error| Error::corrupt(format!("{}, line {number}", path.display()), e.to_string());
-        take(&text, &serde_json::from_slice(&text).map_err(damaged)?)?;
+        take(number, &text, &serde_json::from_slice(&text).map_err(damaged)?)?;
         text.clear();
     }
     Ok(())

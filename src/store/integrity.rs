@@ -92,6 +92,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
         elsewhere: HashSet::new(),
         outcomes: Vec::new(),
         revised: HashSet::new(),
+        last_lines: HashMap::new(),
         pages: HashMap::new(),
     };
     let witnessed = CommitMarker::of(&verifier.folder.store()).check(verifier.mark.number);
@@ -125,6 +126,8 @@ struct Verifier {
     outcomes: Vec<Option<OutcomeKind>>,
     /// URLs with a revised outcome.
     revised: HashSet<UrlId>,
+    /// The last line of each of these, and its number, before the crawl has ended.
+    last_lines: HashMap<UrlId, (u64, Line)>,
     /// The expected record at each location of the archive.
     pages: HashMap<(u32, u64), (Sequence, ExpectedRecord)>,
 }
@@ -226,8 +229,8 @@ impl Verifier {
         let (page, body_digest, is_unique) = (row.page, row.body_digest, row.verdict.is_unique());
         let expected = (sequence, ExpectedRecord { page, body_digest, is_unique, length });
         // A page that was decided again without being fetched has the record of its first decision.
-        let is_first = |other: &(Sequence, ExpectedRecord)| row.renews == Some(other.0);
-        if self.pages.get(&(file, offset)).is_some_and(is_first) {
+        if let Some((last, _)) = self.pages.get_mut(&(file, offset)).filter(|(last, _)| row.renews == Some(*last)) {
+            *last = sequence;
             return;
         }
         if let Some((other, _)) = self.pages.insert((file, offset), expected) {
@@ -252,6 +255,9 @@ impl Verifier {
             self.page_line(&line, position >= end, &mut seen);
             position += line.len() as u64 + 1;
         }
+        for (id, (number, line)) in std::mem::take(&mut self.last_lines) {
+            self.check_line(number, id, &line, false, &mut seen);
+        }
         let finished = self.mark.finished.is_some();
         for (id, (seen, outcome)) in seen.iter().zip(&self.outcomes).enumerate() {
             let is_elsewhere = self.elsewhere.contains(&UrlId(id as u32));
@@ -268,14 +274,21 @@ impl Verifier {
             Err(error) => return self.report.problem(format!("pages.jsonl, line {number}: {error}")),
         };
         let key = capture_key(&line.url, line.capture.unwrap_or(1));
-        let Some(id) = self.ids.get(&xxh3_128(key.as_bytes())) else {
+        let Some(id) = self.ids.get(&xxh3_128(key.as_bytes())).copied() else {
             return self.report.problem(format!("pages.jsonl, line {number}: {} is not in the log", line.url));
         };
-        if line.revised.is_none() && self.revised.contains(id) && self.mark.finished.is_none() {
-            // The superseded line stays until the crawl ends.
+        if self.revised.contains(&id) && self.mark.finished.is_none() {
+            // The superseded lines stay until the crawl ends.
+            if line.revised.is_some() {
+                self.last_lines.insert(id, (number, line));
+            }
             return;
         }
-        if self.elsewhere.contains(id) {
+        self.check_line(number, id, &line, is_unfetched, seen);
+    }
+
+    fn check_line(&mut self, number: u64, id: UrlId, line: &Line, is_unfetched: bool, seen: &mut [bool]) {
+        if self.elsewhere.contains(&id) {
             self.report.problem(format!("pages.jsonl, line {number}: {} belongs to another slot", line.url));
         }
         if std::mem::replace(&mut seen[id.index()], true) {
