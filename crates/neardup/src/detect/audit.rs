@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use super::brute_force::inherit;
 use super::{Mode, Options, Withdrawals, Within};
-use crate::model::{DecidedBy, Detector, JudgedPage, Score, Sequence, Verdict};
+use crate::model::{DecidedBy, Detector, JudgedPage, PageInput, Score, Sequence, Verdict};
 
 /// A page for which brute force gives another verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,14 +71,14 @@ impl<'a> Audit<'a> {
                 let group = group_of(within, page);
                 ((group, page.body_digest), page.text_digest.map(|text| (group, text)))
             };
-            // Pages no longer inherit from a page that is decided again, or that another one displaced.
+            // Pages no longer inherit from a page that is decided again, or that another one displaced; only from one that
+            // was chosen.
             let displaced = audit.withdrawals.add(&JudgedPage { verdict: verdicts[number.index()], ..*page });
-            if let Some(earlier) = page.renews {
-                for page in [earlier].into_iter().chain(displaced) {
-                    let (body, text) = digests(&pages[page.index()]);
-                    of_body.remove(&body);
-                    text.map(|text| of_text.remove(&text));
-                }
+            for of in page.renews.into_iter().flat_map(|earlier| [earlier].into_iter().chain(displaced)) {
+                let (body, text) = digests(&pages[of.index()]);
+                let stays = |page: &Sequence| pages[page.index()].rank == PageInput::CHOSEN && *page != of;
+                of_body.entry(body).or_default().retain(stays);
+                text.map(|text| of_text.entry(text).or_default().retain(stays));
             }
             let (body, text) = digests(page);
             let is_stored = |page: &Sequence| {

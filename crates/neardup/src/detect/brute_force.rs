@@ -11,14 +11,14 @@ use super::{Options, Settling, Thresholding, Within};
 use crate::model::{DecidedBy, Detector, PageInput, Score, Sequence, Term, Threshold, Verdict};
 
 /// Decides by comparing with everything. It does not detect redelivery: pass each page once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BruteForce {
     options: Options,
     words: HashMap<Term, u32>,
     pages: Vec<Page>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Page {
     input: PageInput,
     /// Ascending by word.
@@ -34,7 +34,7 @@ struct Page {
     is_settled: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PassesOn {
     to_body: bool,
     to_text: bool,
@@ -73,9 +73,12 @@ impl BruteForce {
             self.pages[earlier.index()].is_withdrawn = true;
             return;
         };
-        // A page that was displaced once stays.
+        // A page that was displaced once stays, unless another one is chosen.
         let stored = &mut self.pages[of.index()];
-        let may_leave = stored.input.rank < rank && !stored.is_settled;
+        let may_leave = match rank {
+            PageInput::CHOSEN => stored.input.rank <= rank,
+            _ => stored.input.rank < rank && !stored.is_settled,
+        };
         if may_leave && !std::mem::replace(&mut stored.is_withdrawn, true) {
             self.end_inheritance(of);
         }
@@ -94,9 +97,13 @@ impl BruteForce {
         };
         let (group, body, text) = (*group, *body_digest, *text_digest);
         let within = self.options.within;
-        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.input.group == group) {
-            page.passes_on.to_body &= page.input.body_digest != body;
-            page.passes_on.to_text &= page.input.text_digest != text || text.is_none();
+        for (number, page) in (0..).map(Sequence).zip(&mut self.pages) {
+            // One that was chosen passes its verdict on until it leaves.
+            let is_of_another = page.input.rank == PageInput::CHOSEN && number != earlier;
+            if (within == Within::Crawl || page.input.group == group) && !is_of_another {
+                page.passes_on.to_body &= page.input.body_digest != body;
+                page.passes_on.to_text &= page.input.text_digest != text || text.is_none();
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use super::detectors::{self, Measure};
 use super::page_match::Page;
 use super::records::LoggedPage;
 use super::{Decider, DetectError, InMemory, Options, Vocabulary, Within};
-use crate::model::{DecidedBy, Digest, Judged, PageId, PageInput, Score, Sequence, Threshold, Verdict};
+use crate::model::{DecidedBy, Digest, Judged, PageId, PageInput, Score, Sequence, Threshold};
 
 const ANY: Threshold = match Threshold::from_millionths(0) {
     Some(zero) => zero,
@@ -129,8 +129,7 @@ impl Comparer {
             let is_compared = page.record.len() >= self.options.min_terms;
             let text = text_digest.filter(|_| is_compared);
             let is_new = self.bodies.insert(body_digest) & text.is_none_or(|text| self.texts.insert(text));
-            let copy = Verdict::ExactDuplicate { of: number, decided_by: DecidedBy::TextDigest };
-            measure.learn(number, &page, if is_new { &Verdict::Unique } else { &copy }, is_compared && is_new);
+            measure.learn(number, &page, is_new, is_compared && is_new);
         }
         Ok(LearnedPage { body_digest, text_digest, page })
     }

@@ -9,7 +9,7 @@ use super::Options;
 use super::detectors::{self, Measure};
 use super::page_match::Page;
 use crate::model::arrays::{invalid, read_array, write_array};
-use crate::model::{PageTerms, Sequence, TermId, TermOrder, Verdict};
+use crate::model::{DecidedBy, PageInput, PageTerms, Sequence, TermId, TermOrder, Verdict};
 use crate::similarity::Record;
 
 /// A measure, and the decided pages that it learns at the next update.
@@ -21,7 +21,7 @@ pub(super) struct CorpusStats {
 struct PendingLesson {
     number: Sequence,
     page: Arc<Page>,
-    verdict: Verdict,
+    is_subject: bool,
     is_compared: bool,
 }
 
@@ -33,8 +33,20 @@ struct SavedLesson {
     terms: Vec<(TermId, u32)>,
     full_weight: u64,
     order: TermOrder,
-    verdict: Verdict,
+    is_subject: bool,
     is_compared: bool,
+}
+
+/// Returns whether a decided page is a document of a subject of its own. If it says what others say, that is common sooner;
+/// so a page that repeats what it repeated before, or was chosen among copies, does not count once more.
+pub(super) fn is_subject(verdict: &Verdict, renews: Option<Sequence>, rank: u8) -> bool {
+    match *verdict {
+        Verdict::Unique => renews.is_none() || rank != PageInput::CHOSEN,
+        Verdict::NearDuplicate { difference, decided_by: DecidedBy::Similarity, .. } => {
+            renews.is_none() && difference.is_some_and(|difference| difference.has_own_subject)
+        }
+        Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
+    }
 }
 
 impl CorpusStats {
@@ -55,14 +67,14 @@ impl CorpusStats {
     }
 
     /// Keeps a decided page for the next update.
-    pub(super) fn add(&mut self, number: Sequence, page: &Arc<Page>, verdict: &Verdict, is_compared: bool) {
-        self.pending.push(PendingLesson { number, page: Arc::clone(page), verdict: *verdict, is_compared });
+    pub(super) fn add(&mut self, number: Sequence, page: &Arc<Page>, is_subject: bool, is_compared: bool) {
+        self.pending.push(PendingLesson { number, page: Arc::clone(page), is_subject, is_compared });
     }
 
     /// Learns from all pages decided since the last update.
     pub(super) fn apply_pending(&mut self) {
         for lesson in self.pending.drain(..) {
-            self.measure.learn(lesson.number, &lesson.page, &lesson.verdict, lesson.is_compared);
+            self.measure.learn(lesson.number, &lesson.page, lesson.is_subject, lesson.is_compared);
         }
     }
 
@@ -73,7 +85,7 @@ impl CorpusStats {
             terms: lesson.page.record.terms().to_vec(),
             full_weight: lesson.page.record.full_weight(),
             order: lesson.page.order.clone(),
-            verdict: lesson.verdict,
+            is_subject: lesson.is_subject,
             is_compared: lesson.is_compared,
         };
         let rows: Vec<SavedLesson> = self.pending.iter().map(row).collect();
@@ -91,7 +103,7 @@ impl CorpusStats {
             PendingLesson {
                 number: row.number,
                 page: Arc::new(page),
-                verdict: row.verdict,
+                is_subject: row.is_subject,
                 is_compared: row.is_compared,
             }
         };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::DetectError;
 use super::withdrawals::WithdrawnPages;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
-use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
+use crate::model::{DecidedBy, Digest, PageId, PageInput, Sequence, Verdict};
 
 /// A decided page without its record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -160,17 +160,26 @@ impl DecisionLog {
         self.withdrawn.is_withdrawn(page)
     }
 
+    /// Returns the pages that were decided again, ascending, each with its earlier number.
+    pub(super) fn renewed(&self) -> &[(Sequence, Sequence)] {
+        &self.renewals
+    }
+
     /// Returns whether pages of a group are compared with a stored page.
     pub(super) fn is_compared(&self, page: Sequence, group: u32) -> bool {
         self.get(page).is_some_and(|entry| entry.group == group) && !self.is_withdrawn(page)
     }
 
-    /// Ends the inheriting from the pages before `number` that have the body or text of this one.
+    /// Ends the inheriting from the pages before `number` that have the body or text of this one, unless another one of
+    /// them was chosen: that one was decided for good.
     fn pass_nothing_on(&mut self, page: Sequence, number: Sequence) {
         let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(page) else { return };
-        self.forget_body(group, body_digest);
-        self.ended.insert(CopyKey::Body(group, body_digest), number);
-        if let Some(text) = text_digest {
+        let is_chosen = |(first, entry): (Sequence, &Entry)| first != page && entry.rank == PageInput::CHOSEN;
+        if !self.same_body(group, body_digest).is_some_and(is_chosen) {
+            self.forget_body(group, body_digest);
+            self.ended.insert(CopyKey::Body(group, body_digest), number);
+        }
+        if let Some(text) = text_digest.filter(|text| !self.same_text(group, *text).is_some_and(is_chosen)) {
             self.forget_text(group, text);
             self.ended.insert(CopyKey::Text(group, text), number);
         }

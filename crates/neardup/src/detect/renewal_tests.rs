@@ -1,11 +1,13 @@
 //! Pages that are decided again, and pages that change places.
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 
 use super::test_rows::{judged_pages, log_of};
 use super::test_streams::{Log, any_stream, committed_and_reopened, options, page_of, threshold};
 use super::*;
-use crate::model::{Detector, Judged, PageId, PageInput, RunningText, Sequence, TermOrder, Verdict};
+use crate::model::{Detector, Digest, Judged, PageId, PageInput, RunningText, Sequence, TermOrder, Verdict};
 
 proptest! {
     #[test]
@@ -52,6 +54,96 @@ proptest! {
             prop_assert_eq!(loaded.decide(vec![copy]).unwrap()[0].verdict, said);
         }
     }
+}
+
+proptest! {
+    /// A duplicate takes the place of the stored page if, and only if, brute force then has all of the cluster name it.
+    #[test]
+    fn a_chosen_page_takes_the_place_where_all_others_would_name_it(
+        pages in any_stream(),
+        choices in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        within in prop_oneof![Just(Within::Crawl), Just(Within::Host)],
+    ) {
+        let options = Options { within, mode: Mode::Best, ..options(700_000, 2) };
+        let log = Log::default();
+        let mut decider = Decider::new(options.clone(), log.clone());
+        let (mut oracle, mut stream, mut all) = (BruteForce::new(options.clone()), Vec::new(), Vec::new());
+        let mut decide = |decider: &mut Decider<Log>, oracle: &mut BruteForce, page: PageInput| {
+            let judged = decider.decide(vec![page.clone()]).unwrap().remove(0);
+            log.0.lock().unwrap().extend(log_of(std::slice::from_ref(&page), std::slice::from_ref(&judged)));
+            decider.committed(Sequence(judged.sequence.0 + 1));
+            let expected = oracle.decide(page.clone());
+            stream.push(page);
+            all.push(judged.clone());
+            (judged, expected)
+        };
+        let mut inputs = HashMap::new();
+        for page in true_copies(pages) {
+            let (judged, expected) = decide(&mut decider, &mut oracle, page.clone());
+            prop_assert_eq!(judged.verdict, expected);
+            inputs.insert(judged.sequence, page);
+        }
+        for choice in choices {
+            let names = |page: &Sequence| decider.verdict(*page).and_then(|verdict| verdict.duplicate_of());
+            let mut duplicates: Vec<Sequence> = inputs.keys().copied().filter(|page| names(page).is_some()).collect();
+            duplicates.sort_unstable();
+            if duplicates.is_empty() {
+                break;
+            }
+            let chosen = *choice.get(&duplicates);
+            let kept = names(&chosen).unwrap();
+            let mut others: Vec<Sequence> =
+                duplicates.into_iter().filter(|page| *page != chosen && names(page) == Some(kept)).collect();
+            let can = decider.can_take_place(chosen, kept, &others).unwrap();
+            others.insert(0, kept);
+            let again = |page: Sequence| renewal(&inputs[&page], page);
+            let chosen_again = PageInput { rank: PageInput::CHOSEN, ..again(chosen) };
+            let mut trial = oracle.clone();
+            let is_unique = trial.decide(chosen_again.clone()).is_unique();
+            let number = Sequence(decider.stats().judged as u32);
+            let all_follow = others.iter().all(|page| trial.decide(again(*page)).duplicate_of() == Some(number));
+            prop_assert_eq!(can, is_unique && all_follow, "{} for {}", chosen, kept);
+            if !can {
+                continue;
+            }
+            let renewed: Vec<_> = [(chosen, chosen_again)].into_iter().chain(others.iter().map(|page| (*page, again(*page)))).collect();
+            for (page, input) in renewed {
+                let (judged, expected) = decide(&mut decider, &mut oracle, input);
+                prop_assert_eq!(judged.verdict, expected);
+                let input = inputs.remove(&page).unwrap();
+                inputs.insert(judged.sequence, input);
+            }
+        }
+        let rows = log_of(&stream, &all);
+        let said: Vec<Verdict> = all.iter().map(|judged| judged.verdict).collect();
+        prop_assert_eq!(Audit::new(options.clone(), judged_pages(&rows), &said).differences(), []);
+        let mut reopened = committed_and_reopened(options.clone(), &stream, &all, Log::default());
+        let mut snapshot = Vec::new();
+        reopened.save(&mut snapshot).unwrap();
+        let mut loaded = Decider::new(options, log);
+        loaded.load(&mut &snapshot[..]).unwrap();
+        for (number, page) in inputs.into_values().enumerate() {
+            let copy = PageInput { page: PageId::new("copy", "", number as u32), ..page };
+            let said = decider.decide(vec![copy.clone()]).unwrap()[0].verdict;
+            prop_assert_eq!(reopened.decide(vec![copy.clone()]).unwrap()[0].verdict, said);
+            prop_assert_eq!(loaded.decide(vec![copy]).unwrap()[0].verdict, said);
+        }
+    }
+}
+
+/// The pages, where those of one body have one text, and those of one text have the same terms.
+fn true_copies(pages: Vec<PageInput>) -> impl Iterator<Item = PageInput> {
+    let (mut bodies, mut texts) = (HashMap::<Digest, PageInput>::new(), HashMap::<Digest, PageInput>::new());
+    pages.into_iter().map(move |mut page| {
+        if let Some(first) = bodies.get(&page.body_digest) {
+            (page.text_digest, page.terms) = (first.text_digest, first.terms.clone());
+        } else if let Some(first) = page.text_digest.and_then(|text| texts.get(&text)) {
+            page.terms = first.terms.clone();
+        }
+        bodies.entry(page.body_digest).or_insert_with(|| page.clone());
+        page.text_digest.map(|text| texts.entry(text).or_insert_with(|| page.clone()).clone());
+        page
+    })
 }
 
 /// A list that came first, an article, another article like both, and a page that is like the list only.

@@ -8,12 +8,12 @@
 
 use std::sync::Arc;
 
-use super::corpus_stats::CorpusStats;
+use super::corpus_stats::{CorpusStats, is_subject};
 use super::detectors::OwnWords;
 use super::page_match::Page;
 use super::records::LoggedPage;
 use super::{Options, Within};
-use crate::model::{Difference, JudgedPage, Score, Sequence};
+use crate::model::{Difference, JudgedPage, PageInput, Score, Sequence};
 
 /// A detector as it was when a page of the log was decided.
 pub struct Replay {
@@ -46,17 +46,19 @@ impl Replay {
 
     /// Adds the next page of the log, up to the last before the page to explain.
     pub fn learn(&mut self, number: Sequence, row: &JudgedPage<'_>) {
-        self.update_before(number);
+        self.update_before(number, row.rank);
         let page = Arc::new(self.page(row));
         let is_compared = row.verdict.is_unique() && self.is_compared(&page);
         if let Some(corpus_stats) = &mut self.corpus_stats {
-            corpus_stats.add(number, &page, &row.verdict, is_compared);
+            let is_subject = is_subject(&row.verdict, row.renews, row.rank);
+            corpus_stats.add(number, &page, is_subject, is_compared);
         }
     }
 
-    /// Updates the statistics before page `number`, if it is due. Call it after all earlier pages were added.
-    pub fn update_before(&mut self, number: Sequence) {
-        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| self.options.settling.is_due(number.0)) {
+    /// Updates the statistics before page `number` of this rank, if it is due. Call it after all earlier pages were added.
+    pub fn update_before(&mut self, number: Sequence, rank: u8) {
+        let is_due = self.options.settling.is_due(number.0) || rank == PageInput::CHOSEN;
+        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| is_due) {
             corpus_stats.apply_pending();
         }
     }
@@ -145,7 +147,7 @@ mod tests {
             let rows = log_of(&candidates, &judged);
             let mut hindsight = Replay::new(options);
             for (number, probe) in (0..).map(Sequence).zip(&rows) {
-                hindsight.update_before(number);
+                hindsight.update_before(number, probe.judged().rank);
                 let page = hindsight.page(&probe.judged());
                 let stored = (0..).map(Sequence).zip(&rows[..number.index()]).filter(|(_, row)| row.verdict.is_unique());
                 let matches = stored.filter_map(|(of, row)| {

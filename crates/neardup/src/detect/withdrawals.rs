@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{JudgedPage, Sequence};
+use crate::model::{JudgedPage, PageInput, Sequence};
 
 /// The stored pages that left the index while a log was written: see [`Judged::displaced`](crate::model::Judged).
 ///
@@ -39,7 +39,8 @@ impl Withdrawals {
 /// The stored pages that left the index, and the rule by which they leave.
 ///
 /// A page that is decided again takes the place of its earlier verdict. If that was *unique*, the earlier page leaves.
-/// If it names a stored page of lower rank, that one leaves, but no page gives its place up twice.
+/// If it names a stored page of lower rank, that one leaves, but no page gives its place up twice, except to a
+/// [chosen](PageInput::CHOSEN) one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct WithdrawnPages {
     /// Each page that left, with the first page that was not compared with it.
@@ -66,8 +67,10 @@ impl WithdrawnPages {
         let (repeats, _) = known(earlier)?;
         let leaves = match repeats {
             Some(of) => {
-                let is_outranked = known(of).is_some_and(|(_, stored)| stored < rank);
-                Some(of).filter(|of| is_outranked && self.may_be_displaced(*of))
+                let is_chosen = rank == PageInput::CHOSEN;
+                let is_outranked = known(of).is_some_and(|(_, stored)| stored < rank || is_chosen && stored == rank);
+                let may_leave = if is_chosen { !self.is_withdrawn(of) } else { self.may_be_displaced(of) };
+                Some(of).filter(|_| is_outranked && may_leave)
             }
             None => Some(earlier).filter(|page| !self.is_withdrawn(*page)),
         };

@@ -23,8 +23,15 @@ pub struct PageInput {
     /// If the page outranks the stored page that the earlier verdict names, that page leaves the index for it: see
     /// [`Judged::displaced`]. If the earlier verdict was *unique*, the page it was given to leaves the index.
     pub renews: Option<Sequence>,
-    /// Which of two copies should be the stored one: that of the higher rank. An opaque number.
+    /// Which of two copies should be the stored one: that of the higher rank. An opaque number, up to
+    /// [`CHOSEN`](Self::CHOSEN).
     pub rank: u8,
+}
+
+impl PageInput {
+    /// The [rank](Self::rank) of a page that is stored because somebody chose it: it outranks all others, and those that
+    /// were chosen before. Copies that are decided again inherit from it.
+    pub const CHOSEN: u8 = u8::MAX - 1;
 }
 
 /// The decider's result for one page.

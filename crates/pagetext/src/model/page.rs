@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use neardup::model::{Digest, Provenance, TermCounts, TermOrder};
+use neardup::model::{Digest, PageInput, Provenance, TermCounts, TermOrder};
 use serde::{Deserialize, Serialize};
 
 use super::{CanonicalUrl, MediaType, Preference, SpelledUrl};
@@ -198,8 +198,10 @@ pub enum PageKind {
     Page,
     /// A page that calls itself an article.
     Article,
-    /// A page whose transfer broke off. Stores keep kinds by number, so it stands last.
+    /// A page whose transfer broke off. Stores keep kinds by number, so it stands behind those.
     Part,
+    /// A page that the user's rule prefers to its copies. What it is else stands where it was decided before.
+    Chosen,
 }
 
 impl PageKind {
@@ -210,6 +212,7 @@ impl PageKind {
             PageKind::List => 1,
             PageKind::Page => 2,
             PageKind::Article => 3,
+            PageKind::Chosen => PageInput::CHOSEN,
         }
     }
 
@@ -219,6 +222,7 @@ impl PageKind {
             0 => PageKind::Feed,
             1 => PageKind::List,
             2 => PageKind::Page,
+            PageInput::CHOSEN => PageKind::Chosen,
             _ => PageKind::Article,
         }
     }
@@ -231,6 +235,7 @@ impl PageKind {
             PageKind::Page => "page",
             PageKind::Article => "article",
             PageKind::Part => "part",
+            PageKind::Chosen => "chosen",
         }
     }
 }

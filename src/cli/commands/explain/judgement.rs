@@ -132,7 +132,7 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
         let (number, row) = earlier.map_err(opening_error)?;
         hindsight.learn(number, &row.judged());
     }
-    hindsight.update_before(number);
+    hindsight.update_before(number, row.judged().rank);
     Ok(Some(ReplayState { hindsight, number, row }))
 }
 

@@ -5,7 +5,7 @@ mod similar_pages;
 
 use std::sync::Arc;
 
-use super::corpus_stats::CorpusStats;
+use super::corpus_stats::{CorpusStats, is_subject};
 use super::decision_log::{DecisionLog, Entry, inherited};
 use super::detectors::{Measure, PreparedText};
 use super::matching::MatchQuery;
@@ -99,6 +99,8 @@ pub struct Decider<S> {
     search: Option<Search<S>>,
     numbering: Numbering,
     broken: bool,
+    /// Whether it has settled where no row of the log says so.
+    is_ahead: bool,
 }
 
 /// What a page has beside its terms.
@@ -146,7 +148,16 @@ impl<S: RecordSource> Decider<S> {
         let records = Records::new(source, options.weights);
         let search = corpus_stats.is_some().then(|| Search::new(&options, records));
         let (vocabulary, log) = (Vocabulary::default(), DecisionLog::default());
-        Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
+        Self {
+            options,
+            vocabulary,
+            log,
+            corpus_stats,
+            search,
+            numbering: Numbering::default(),
+            broken: false,
+            is_ahead: false,
+        }
     }
 
     /// Sets which of several matches the next verdicts name.
@@ -338,6 +349,7 @@ impl<S: RecordSource> Decider<S> {
 
     /// Gives the terms of a page their numbers.
     fn number(&mut self, mut input: PageInput) -> Result<PendingPage, DetectError> {
+        self.settle_before(input.rank)?;
         if let Some(corpus_stats) = &self.corpus_stats {
             corpus_stats.measure().project(&mut input);
         }
@@ -358,6 +370,7 @@ impl<S: RecordSource> Decider<S> {
     /// Reads a page of which the log has all that [`number`](Self::number) makes.
     fn number_logged(&mut self, row: JudgedPage<'_>) -> Result<PendingPage, DetectError> {
         let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, rank, .. } = row;
+        self.settle_before(rank)?;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
         let (terms, order, new_terms) = (terms.clone(), order.clone(), Vec::new());
         let facts = PageFacts { page, group, body_digest, text_digest, renews, rank };
@@ -404,7 +417,8 @@ impl<S: RecordSource> Decider<S> {
         let PendingPage { facts, terms, new_terms, weighed, least_weight, prepared, .. } = pending;
         let PageFacts { page, group, body_digest, text_digest, rank, .. } = facts;
         let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
-        let is_compared = self.index_page(sequence, &weighed, prepared, &verdict);
+        let is_subject = is_subject(&verdict, facts.renews, rank);
+        let is_compared = self.index_page(sequence, &weighed, prepared, (&verdict, is_subject));
         let order = weighed.order.clone();
         let is_revisable = self.is_revisable(&verdict);
         if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_revisable) {
@@ -468,7 +482,7 @@ impl<S: RecordSource> Decider<S> {
         sequence: Sequence,
         page: &Arc<Page>,
         prepared: Option<PreparedText>,
-        verdict: &Verdict,
+        (verdict, is_subject): (&Verdict, bool),
     ) -> bool {
         let is_compared = verdict.is_unique() && self.is_comparable(page);
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
@@ -476,7 +490,7 @@ impl<S: RecordSource> Decider<S> {
             let measure = corpus_stats.measure();
             search.insert(sequence, page, measure, &prepared.unwrap_or_else(|| measure.prepare(page)));
         }
-        corpus_stats.add(sequence, page, verdict, is_compared);
+        corpus_stats.add(sequence, page, is_subject, is_compared);
         is_compared
     }
 
@@ -489,6 +503,16 @@ impl<S: RecordSource> Decider<S> {
     /// Settles before a page whose number is due: at fixed page numbers, not between batches.
     fn update_if_due(&mut self) -> Result<(), DetectError> {
         if self.options.settling.is_due(self.log.len() as u32) { self.settle() } else { Ok(()) }
+    }
+
+    /// Settles before a chosen page: whether it [can take its place](Self::can_take_place) was asked of a decider that had
+    /// settled.
+    fn settle_before(&mut self, rank: u8) -> Result<(), DetectError> {
+        if rank != PageInput::CHOSEN {
+            return Ok(());
+        }
+        self.is_ahead = false;
+        self.settle()
     }
 
     /// Updates the statistics, and files pages again whose runs are common by now: with

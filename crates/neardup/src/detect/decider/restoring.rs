@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::super::corpus_stats::is_subject;
 use super::super::decision_log::{DecisionLog, Entry};
 use super::super::numbering::Numbering;
 use super::super::page_match::Page;
@@ -38,7 +39,8 @@ impl<S: RecordSource> Decider<S> {
         let record = Record::from_counts(row.terms, &self.options.weights).without_lighter(row.least_weight);
         let weighed = Arc::new(Page { group, record, order: row.order.clone() });
         self.update_if_due()?;
-        self.index_page(page, &weighed, None, &verdict);
+        self.settle_before(row.rank)?;
+        self.index_page(page, &weighed, None, (&verdict, is_subject(&verdict, row.renews, row.rank)));
         if let Some(earlier) = row.renews {
             self.log.renew(self.numbering.inside(earlier), row.rank);
         }
@@ -76,7 +78,7 @@ impl<S: RecordSource> Decider<S> {
         let group = logged.group;
         let weighed = Arc::new(logged.weighed(&self.options.weights));
         self.update_if_due()?;
-        self.index_page(number, &weighed, None, &Verdict::Unique);
+        self.index_page(number, &weighed, None, (&Verdict::Unique, true));
         // It stays where it is: nothing outranks it.
         let (group, verdict, rank) = (self.group(group), Verdict::Unique, u8::MAX);
         self.log.push(Entry { page, group, body_digest, text_digest, verdict, rank })?;
@@ -98,12 +100,21 @@ impl<S: RecordSource> Decider<S> {
     /// Cost: about a second for a million records.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Those of `out`, and [`io::ErrorKind::Unsupported`] if the log does not tell where it settled.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.is_ahead() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         self.vocabulary.save(out)?;
         self.log.save(out)?;
         self.corpus_stats.as_ref().map_or(Ok(()), |corpus_stats| corpus_stats.save(out))?;
         self.search.as_ref().map_or(Ok(()), |search| search.save(out))
+    }
+
+    /// Returns whether it has settled to say whether a page [can take a place](Self::can_take_place), and none was chosen
+    /// since.
+    pub fn is_ahead(&self) -> bool {
+        self.is_ahead
     }
 
     /// Replaces everything by what [`save`](Self::save) wrote, under options of the same

@@ -7,7 +7,7 @@ use super::super::records::RecordSource;
 use super::super::search::QueryPage;
 use super::super::{DetectError, Match, Mode};
 use super::{Decider, verdict_query};
-use crate::model::{PageTerms, Sequence, TermCounts, TermOrder, Threshold};
+use crate::model::{PageInput, PageTerms, Sequence, TermCounts, TermOrder, Threshold};
 
 impl<S: RecordSource> Decider<S> {
     /// Returns the near-duplicates from number `from` on that are none by the current statistics, ascending.
@@ -43,6 +43,87 @@ impl<S: RecordSource> Decider<S> {
         }
         let outdated_duplicates = self.log.with_inheritors(outdated_duplicates);
         Ok(outdated_duplicates.into_iter().map(|page| self.numbering.outside(page)).collect())
+    }
+
+    /// Returns whether a duplicate can take the place of the stored page that it names, `kept`: decided again as a
+    /// [chosen](PageInput::CHOSEN) page it would be unique, and `kept` and `others`, decided again after it, would name it.
+    ///
+    /// With [`Mode::Any`], no if another stored page is similar to one of them: it might be named instead.
+    ///
+    /// The decider settles, as it does before it decides a chosen page. So until it has decided one it must decide no
+    /// other page, and cannot be [saved](Self::save).
+    ///
+    /// # Errors
+    /// If a record can't be read back.
+    pub fn can_take_place(
+        &mut self,
+        chosen: Sequence,
+        kept: Sequence,
+        others: &[Sequence],
+    ) -> Result<bool, DetectError> {
+        let [chosen, kept] = [chosen, kept].map(|page| self.numbering.inside(page));
+        if self.log.get(kept).is_none_or(|entry| entry.rank > PageInput::CHOSEN) {
+            return Ok(false);
+        }
+        self.is_ahead = true;
+        self.settle()?;
+        if !self.similar_without(kept, chosen)?.is_empty() {
+            return Ok(false);
+        }
+        let numbering = self.numbering;
+        for page in [kept].into_iter().chain(others.iter().map(|page| numbering.inside(*page))) {
+            if !self.would_name(chosen, kept, page)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns whether a page of the cluster of `kept` would name `chosen` if that were stored in its place.
+    fn would_name(&mut self, chosen: Sequence, kept: Sequence, page: Sequence) -> Result<bool, DetectError> {
+        let (Some(entry), Some(of)) = (self.log.get(page), self.log.get(chosen)) else { return Ok(false) };
+        let is_same_text = entry.text_digest.is_some() && entry.text_digest == of.text_digest;
+        let is_one_group = entry.group == of.group;
+        if is_one_group && entry.body_digest == of.body_digest {
+            return Ok(true);
+        }
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else {
+            return Ok(is_one_group && is_same_text);
+        };
+        let query = verdict_query(&self.options, corpus_stats);
+        let (probe, stored) = (search.records().get(page)?, search.records().get(chosen)?);
+        let found = query.measure.compare(&probe, &stored, query.threshold);
+        let may_be_any = query.mode == Mode::Any;
+        if is_one_group && is_same_text && self.is_long_enough(&probe) {
+            return Ok(true);
+        }
+        let is_found = is_one_group && self.is_comparable(&probe) && self.is_comparable(&stored);
+        let Some(found) = found.filter(|_| is_found) else { return Ok(false) };
+        Ok(self.similar_without(kept, page)?.iter().all(|other| !may_be_any && other.score < found.score))
+    }
+
+    /// Returns the stored pages but `kept` that a decided page could name if it were decided again.
+    fn similar_without(&mut self, kept: Sequence, page: Sequence) -> Result<Vec<Match>, DetectError> {
+        let Some(search) = &mut self.search else { return Ok(Vec::new()) };
+        let probe = search.records().get(page)?;
+        let is_comparable = self.is_comparable(&probe);
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
+        let Some(entry) = self.log.get(page).filter(|_| is_comparable) else { return Ok(Vec::new()) };
+        let condition: &MatchFilter<'_> = &|_, _, found| found.of != kept;
+        let query = MatchQuery { condition, ..verdict_query(&self.options, corpus_stats) };
+        let needed = QueryPage { group: entry.group, page: &probe, prepared: &query.measure.prepare(&probe) };
+        search.find_matches(&query, needed, &self.log)
+    }
+
+    /// Returns the pages that were decided again, ascending, each with its earlier number.
+    pub fn renewed(&self) -> impl Iterator<Item = (Sequence, Sequence)> + '_ {
+        let outside = |page: &Sequence| self.numbering.outside(*page);
+        self.log.renewed().iter().map(move |(later, earlier)| (outside(later), outside(earlier)))
+    }
+
+    /// Returns whether a page was decided as a [chosen](PageInput::CHOSEN) one.
+    pub fn is_chosen(&self, page: Sequence) -> bool {
+        self.log.get(self.numbering.inside(page)).is_some_and(|entry| entry.rank == PageInput::CHOSEN)
     }
 
     /// Returns the duplicates from number `from` on that [outrank](crate::model::PageInput::rank) the stored page that

@@ -41,7 +41,7 @@ use crate::detect::Options;
 use crate::detect::page_match::{Page, Similarity};
 use crate::index::FilterKind;
 use crate::model::arrays::{read_array, write_array};
-use crate::model::{Sequence, TermId, Threshold, Verdict};
+use crate::model::{Sequence, TermId, Threshold};
 
 /// How far rounded weights may change an overlap, in millionths: more than 2⁻⁹.
 const ROUNDING: u32 = 2_000;
@@ -97,7 +97,7 @@ impl Measure for ExtendedTdw {
         (score.0 >= bar.millionths()).then_some(Similarity { score, second: None, difference: None })
     }
 
-    fn learn(&mut self, number: Sequence, page: &Page, _: &Verdict, is_compared: bool) {
+    fn learn(&mut self, number: Sequence, page: &Page, _: bool, is_compared: bool) {
         if self.sentence_slack.is_some() && is_compared {
             self.sentences.resize(number.index(), 0);
             self.sentences.push(page.order.sentence_count.saturating_add(1));
@@ -202,9 +202,9 @@ mod tests {
     #[test]
     fn learnt_sentences_rule_pages_out_and_come_back_from_a_snapshot() {
         let mut measure = measure(Some(3));
-        measure.learn(Sequence(0), &page(&[(0, 1)], 0), &Verdict::Unique, true);
-        measure.learn(Sequence(1), &page(&[(0, 1)], 9), &Verdict::Unique, false);
-        measure.learn(Sequence(4), &page(&[(0, 1)], 9), &Verdict::Unique, true);
+        measure.learn(Sequence(0), &page(&[(0, 1)], 0), true, true);
+        measure.learn(Sequence(1), &page(&[(0, 1)], 9), true, false);
+        measure.learn(Sequence(4), &page(&[(0, 1)], 9), true, true);
         let mut bytes = Vec::new();
         measure.save(&mut bytes).unwrap();
         let mut loaded = super::tests::measure(Some(3));

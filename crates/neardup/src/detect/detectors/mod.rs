@@ -39,7 +39,7 @@ pub use own_words::{OwnWords, OwnWordsMeasure, PreparedText};
 use super::page_match::{Match, Page, Similarity};
 use super::{Options, SecondCheck};
 use crate::index::RunKeys;
-use crate::model::{Detector, PageInput, Score, Sequence, TermId, Threshold, Verdict};
+use crate::model::{Detector, PageInput, Score, Sequence, TermId, Threshold};
 use crate::similarity::Record;
 
 #[cfg(feature = "baselines")]
@@ -155,8 +155,9 @@ pub trait Measure: Send + Sync {
         false
     }
 
-    /// Adds a decided page to the statistics. `is_compared` tells whether later pages are compared with it.
-    fn learn(&mut self, _number: Sequence, _page: &Page, _verdict: &Verdict, _is_compared: bool) {}
+    /// Adds a decided page to the statistics. `is_subject` tells whether it is a document of a subject of its own, and
+    /// `is_compared` whether later pages are compared with it.
+    fn learn(&mut self, _number: Sequence, _page: &Page, _is_subject: bool, _is_compared: bool) {}
 
     /// Returns the memory held, in bytes.
     fn bytes(&self) -> usize {

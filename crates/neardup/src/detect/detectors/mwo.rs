@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use super::Measure;
 use super::thresholding::{TermThreshold, Thresholding};
 use crate::detect::page_match::{Page, Similarity};
-use crate::model::{Sequence, Threshold, Verdict};
+use crate::model::{Sequence, Threshold};
 use crate::similarity::{Record, score_reaching};
 
 /// Compares by the paper's weights alone.
@@ -42,7 +42,7 @@ impl Measure for Mwo {
         })
     }
 
-    fn learn(&mut self, _: Sequence, page: &Page, _: &Verdict, _: bool) {
+    fn learn(&mut self, _: Sequence, page: &Page, _: bool, _: bool) {
         self.lightest.learn(&page.record);
     }
 

@@ -47,7 +47,7 @@ use super::plane;
 use super::thresholding::TermThreshold;
 use crate::detect::page_match::{Page, Similarity};
 use crate::detect::{Match, Options};
-use crate::model::{Score, Sequence, TermId, Threshold, Verdict};
+use crate::model::{Score, Sequence, TermId, Threshold};
 use crate::similarity::Record;
 
 /// Candidates that get a column.
@@ -93,7 +93,7 @@ impl Measure for Provenance {
         chosen.filter(|found| found.second.is_some_and(|second| second.0 >= self.threshold.millionths())).collect()
     }
 
-    fn learn(&mut self, _: Sequence, page: &Page, _: &Verdict, _: bool) {
+    fn learn(&mut self, _: Sequence, page: &Page, _: bool, _: bool) {
         self.lightest.learn(&page.record);
     }
 

@@ -48,7 +48,7 @@ fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
         while pages.len() % Settling::PAGES as usize == 0 && learned < pages.len() {
             let unique = verdicts[learned].is_none();
             let is_stored = unique && is_compared(&pages[learned]);
-            measure.learn(Sequence(learned as u32), &pages[learned], &Verdict::Unique, is_stored);
+            measure.learn(Sequence(learned as u32), &pages[learned], true, is_stored);
             learned += 1;
         }
         let mut weigh = |&(word, count): &(u32, u32)| {

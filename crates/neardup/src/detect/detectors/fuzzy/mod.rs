@@ -43,7 +43,7 @@ use self::collection::Collection;
 use self::direction::Direction;
 use super::Measure;
 use crate::detect::page_match::{Page, Similarity};
-use crate::model::{PageInput, Score, Sequence, TermId, Threshold, Verdict};
+use crate::model::{PageInput, Score, Sequence, TermId, Threshold};
 
 pub use options::{DEFAULT_THRESHOLD, FuzzyOptions};
 pub use results::{FuzzySets, Results};
@@ -162,7 +162,7 @@ impl Measure for Fuzzy {
         Some(Similarity { score: product.score(), second: None, difference: None })
     }
 
-    fn learn(&mut self, _number: Sequence, page: &Page, _verdict: &Verdict, is_compared: bool) {
+    fn learn(&mut self, _number: Sequence, page: &Page, _is_subject: bool, is_compared: bool) {
         if is_compared {
             self.collection.add(page.record.terms());
         }

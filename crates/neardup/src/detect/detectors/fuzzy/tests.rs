@@ -9,7 +9,7 @@ use super::*;
 use crate::detect::detectors::tests::{candidate, of_sentences, page};
 use crate::detect::test_rows::LogRow;
 use crate::detect::{Decider, Mode, Options, Settling};
-use crate::model::Detector;
+use crate::model::{Detector, Verdict};
 
 fn threshold(millionths: u32) -> Threshold {
     Threshold::from_millionths(millionths).unwrap()
@@ -33,7 +33,7 @@ fn paper() -> FuzzyOptions {
 fn taught(articles: &[&[u32]], over: Threshold, options: &FuzzyOptions) -> Fuzzy {
     let mut fuzzy = Fuzzy::new(over, options.clone());
     for article in articles {
-        fuzzy.learn(Sequence(0), &page(article), &Verdict::Unique, true);
+        fuzzy.learn(Sequence(0), &page(article), true, true);
     }
     fuzzy
 }
@@ -196,7 +196,7 @@ proptest! {
         over in prop::sample::select(vec![0, 100_000, 250_000, 500_000, 1_000_000]),
     ) {
         let mut fuzzy = Fuzzy::new(threshold(over), options.clone());
-        articles.iter().for_each(|page| fuzzy.learn(Sequence(0), page, &Verdict::Unique, true));
+        articles.iter().for_each(|page| fuzzy.learn(Sequence(0), page, true, true));
         let plain = Plain { articles: word_sets(&articles), options: &options };
         let score = plain.compare(&a, &b, threshold(over));
         let found = fuzzy.correlation(&fuzzy.article(&a), &fuzzy.article(&b), threshold(over));

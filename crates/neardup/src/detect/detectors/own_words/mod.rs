@@ -54,7 +54,7 @@ use super::mwo::Mwo;
 use crate::detect::Options;
 use crate::detect::page_match::{Page, Similarity};
 use crate::index::RunKeys;
-use crate::model::{DecidedBy, Difference, MostLost, Score, Sequence, Threshold, Verdict};
+use crate::model::{Difference, MostLost, Score, Sequence, Threshold};
 use crate::similarity::Record;
 
 /// So few words never matter.
@@ -236,16 +236,9 @@ impl Measure for OwnWordsMeasure {
         }
     }
 
-    fn learn(&mut self, number: Sequence, page: &Page, verdict: &Verdict, is_compared: bool) {
-        self.weights.learn(number, page, verdict, is_compared);
+    fn learn(&mut self, number: Sequence, page: &Page, is_subject: bool, is_compared: bool) {
+        self.weights.learn(number, page, is_subject, is_compared);
         let text = &page.order.text;
-        let is_subject = match *verdict {
-            Verdict::Unique => true,
-            Verdict::NearDuplicate { difference, decided_by: DecidedBy::Similarity, .. } => {
-                difference.is_some_and(|difference| difference.has_own_subject)
-            }
-            Verdict::NearDuplicate { .. } | Verdict::ExactDuplicate { .. } => false,
-        };
         if is_subject {
             self.newly_common.extend(self.known.learn(text));
         }
