@@ -5,7 +5,7 @@ use crate::cli::config::value_enums::EngineKind;
 use crate::cli::errors::CliError;
 use crate::detect::{self, Mode, Settling};
 use crate::index::FilterKind;
-use crate::model::Detector;
+use crate::model::{Detector, KeepRule};
 
 /// What cannot be shared, and what to do instead.
 type Refused = (String, &'static str);
@@ -50,6 +50,8 @@ fn undividable_decisions(settings: &Settings) -> Option<Refused> {
         Some((of("dedup.filter"), "only the exact index finds all matches: leave the flag out"))
     } else if settings.is_given("dedup.matching") && settings.dedup.matching == Mode::Any {
         Some((of("dedup.matching"), "the first match found depends on the order of insertion: use --matching best"))
+    } else if settings.dedup.keep_rule != KeepRule::First {
+        Some((of("dedup.keep_rule"), "no process sees all copies: the first one is kept, leave the flag out"))
     } else {
         None
     }

@@ -84,7 +84,7 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 /// Says how many pages were decided again, and why.
 pub fn decided_again(pages: u64) -> String {
     let pages = counted(pages, "page", "pages");
-    format!("{pages} decided again: more was known by then, or a better place for their text had come\n")
+    format!("{pages} decided again: more was known by then, or a better copy had come\n")
 }
 
 #[cfg(test)]

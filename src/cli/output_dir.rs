@@ -303,6 +303,26 @@ pub(super) struct CrawlFile {
 impl CrawlFile {
     /// Writes the file at the start. `started` is set if the run is resumed.
     pub fn begin(settings: &Settings, seeds: &Seeds, crawl: &str, started: Option<&str>) -> Result<Self, CliError> {
+        let file = Self::new(settings, seeds, crawl, started)?;
+        file.write()?;
+        Ok(file)
+    }
+
+    /// As [`begin`](Self::begin), of a run of `dedup` on these inputs.
+    pub fn begin_dedup(
+        settings: &Settings,
+        inputs: &[PathBuf],
+        crawl: &str,
+        started: Option<&str>,
+    ) -> Result<Self, CliError> {
+        let mut file = Self::new(settings, &Seeds::default(), crawl, started)?;
+        file.value["command"] = json!(DEDUP);
+        file.value["inputs"] = json!(inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>());
+        file.write()?;
+        Ok(file)
+    }
+
+    fn new(settings: &Settings, seeds: &Seeds, crawl: &str, started: Option<&str>) -> Result<Self, CliError> {
         let now = jiff::Timestamp::now().to_string();
         let fallbacks: Map<String, Value> = seeds
             .seeds
@@ -324,17 +344,7 @@ impl CrawlFile {
             "started": started.unwrap_or(&now),
             "resumed": started.map(|_| &now),
         });
-        let file = Self { folder: settings.out.dir.clone(), value };
-        file.write()?;
-        Ok(file)
-    }
-
-    /// Marks the run as one of `dedup` on these inputs.
-    pub fn mark_dedup(mut self, inputs: &[PathBuf]) -> Result<Self, CliError> {
-        self.value["command"] = json!(DEDUP);
-        self.value["inputs"] = json!(inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>());
-        self.write()?;
-        Ok(self)
+        Ok(Self { folder: settings.out.dir.clone(), value })
     }
 
     /// Adds the end of the run.

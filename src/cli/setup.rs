@@ -13,7 +13,7 @@ use crate::cli::config::value_enums::{self, Noarchive, Obedience};
 use crate::cli::errors::CliError;
 use crate::cli::own_program::OwnProgram;
 use crate::cli::seeds::Seeds;
-use crate::model::{Detector, Normalizer, Relevance};
+use crate::model::{Detector, KeepRule, Normalizer, Relevance};
 use crate::{crawl, detect, documents, fetch, frontier, index, pagetext, store};
 
 /// Returns the setup of a crawl. Reads the file of synonyms if one is needed.
@@ -293,7 +293,8 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         retries: settings.http.retries,
         max_redirects: settings.http.max_redirects,
         duplicate_links: settings.dedup.links,
-        keep_duplicates: settings.dedup.keep,
+        keep_duplicates: settings.dedup.keep || settings.dedup.keep_rule != KeepRule::First,
+        keep_rule: settings.dedup.keep_rule.clone(),
         // Without an archive there is no place for it.
         keep_text: settings.dedup.keep_text && settings.out.warc,
         obey_nofollow: settings.politeness.nofollow == Obedience::Obey,

@@ -10,7 +10,9 @@ use super::test_point::test_point;
 use super::turn_body::{TurnArrivals, TurnVerdicts};
 use super::turn_log::ArrivalRange;
 use crate::detect::{Settling, Withdrawals};
-use crate::model::{Judged, PageInput, PageRow, PageTerms, Sequence, Term, TermCounts, TermOrder, split_capture_key};
+use crate::model::{
+    Judged, PageInput, PageKind, PageRow, PageTerms, Sequence, Term, TermCounts, TermOrder, split_capture_key,
+};
 use crate::pipeline::link_hash;
 use crate::store::StoreReader;
 
@@ -31,6 +33,7 @@ pub(super) async fn move_pages(
     for row in folder.pages_from(Sequence(0)).map_err(ClusterError::folder)?.take(first as usize) {
         withdrawals.add(&row.map_err(ClusterError::folder)?.1.judged());
     }
+    expect_first_kept(folder)?;
     let mut rows = folder.pages_from(Sequence(first)).map_err(ClusterError::folder)?.peekable();
     if rows.peek().is_none() {
         return Ok(());
@@ -53,6 +56,17 @@ pub(super) async fn move_pages(
             write(session, run, &std::mem::take(&mut turns)).await?;
             test_point("moved-pages");
             told(next.into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a folder in which other copies than the first ones were kept: processes that decide together know no rule.
+fn expect_first_kept(folder: &StoreReader) -> Result<(), ClusterError> {
+    for row in folder.all_pages().map_err(ClusterError::folder)? {
+        if row.map_err(ClusterError::folder)?.1.kind == PageKind::Chosen {
+            let what = "copies changed places in it (--keep), and several processes keep the first ones: crawl again";
+            return Err(ClusterError::Folder(what.to_owned()));
         }
     }
     Ok(())

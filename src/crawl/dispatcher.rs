@@ -139,7 +139,28 @@ impl Dispatcher {
         let is_any = !urls.is_empty();
         self.outcomes.frontier.revise(urls)?;
         let has_work = self.outcomes.frontier.reopen()? || is_any;
-        Ok(if has_work { WhenIdle::GoOn } else { WhenIdle::End })
+        if has_work {
+            return Ok(WhenIdle::GoOn);
+        }
+        if self.exchange()? {
+            // More is known now than when the duplicates were looked at.
+            self.checked = Sequence(0);
+            return self.check_again();
+        }
+        Ok(WhenIdle::End)
+    }
+
+    /// Has the copies that the user's rule prefers take the place of those that were decided first. Returns whether any has.
+    fn exchange(&mut self) -> Result<bool, CrawlError> {
+        let (rule, mut is_any) = (self.outcomes.options.keep_rule.clone(), false);
+        for cluster in self.outcomes.stage.clusters(&rule) {
+            is_any |= self.outcomes.stage.exchange(&rule, &cluster)?;
+            if self.outcomes.stage.building.is_full() {
+                self.seal()?;
+            }
+        }
+        self.commit_all()?;
+        Ok(is_any)
     }
 
     /// As [`check_again`](Self::check_again), in a crawl of several processes: all of them look again when none has

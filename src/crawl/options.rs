@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::model::{Threshold, ThresholdError};
+use crate::model::{KeepRule, Threshold, ThresholdError};
 
 /// The policy for links that only duplicates have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +112,8 @@ pub struct Options {
     pub duplicate_links: DuplicateLinks,
     /// Whether the archive keeps the bodies of duplicates.
     pub keep_duplicates: bool,
+    /// Which copy of a cluster is kept when the crawl ends.
+    pub keep_rule: KeepRule,
     /// Whether the text of near-duplicates is archived.
     pub keep_text: bool,
     /// Whether `nofollow` is obeyed, of links and of pages.
@@ -143,6 +145,7 @@ impl Default for Options {
             max_redirects: 10,
             duplicate_links: DuplicateLinks::Skip,
             keep_duplicates: false,
+            keep_rule: KeepRule::First,
             keep_text: true,
             obey_nofollow: true,
             obey_noarchive: true,

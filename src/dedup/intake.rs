@@ -5,12 +5,12 @@ use std::sync::mpsc::SyncSender;
 
 use crate::fetch::{Absent, absent_page};
 use crate::model::{
-    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, PageId, Requeue, RowName, Sequence, UrlId,
-    UrlRow, UrlState, capture_key,
+    Discovery, Exclusion, FailureClass, Fetched, Judged, KeepRule, LinkKind, Outcome, PageId, Requeue, RowName,
+    Sequence, UrlId, UrlRow, UrlState, capture_key,
 };
 use crate::pipeline::{
-    DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_document, add_original,
-    add_page, outcome_of, page_input, unleased_line,
+    Cluster, DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_document,
+    add_original, add_page, outcome_of, page_input, unleased_line,
 };
 
 use super::input::RowSource;
@@ -46,6 +46,15 @@ impl Intake {
     pub fn take(&mut self, arrival: InputPage, renews: Option<Sequence>) -> Result<(), PipelineError> {
         self.waiting.push((arrival, renews));
         if self.waiting.len() < AT_ONCE { Ok(()) } else { self.decide() }
+    }
+
+    /// Has the copy that a rule prefers take the place of the kept page of a cluster. Returns whether it has.
+    pub fn exchange(&mut self, rule: &KeepRule, cluster: &Cluster) -> Result<bool, PipelineError> {
+        let is_exchanged = self.stage.exchange(rule, cluster)?;
+        if self.stage.building.is_full() {
+            self.seal()?;
+        }
+        Ok(is_exchanged)
     }
 
     /// Decides the waiting pages and sends them to the committer.

@@ -230,7 +230,10 @@ impl Dedup {
         (tally.passed, tally.other_digests) = (tally.passed - alone, other_digests);
         self.names = names;
 
-        let not_revised = self.look_again(&all, &stop)?;
+        let mut not_revised = self.look_again(&all, &stop)?;
+        while self.exchange(&stop)? {
+            not_revised = self.look_again(&all, &stop)?;
+        }
         self.end(tally, stop.reason(), not_revised)
     }
 
@@ -282,6 +285,31 @@ impl Dedup {
         sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
         tally: &mut InputCounts,
     ) -> Result<(), PipelineError> {
+        self.committing(|setup, pages, intake| {
+            pipe((setup, pages), bytes, &|| stop.is_asked(), sift, |done| take(intake, tally, done))
+        })
+    }
+
+    /// Has the copies that the user's rule prefers take the place of those that were decided first. Returns whether any has.
+    fn exchange(&mut self, stop: &ReadingStop<'_>) -> Result<bool, PipelineError> {
+        let clusters = self.intake.stage.clusters(&self.setup.keep_rule);
+        if clusters.is_empty() {
+            return Ok(false);
+        }
+        self.committing(|setup, _, intake| {
+            let mut is_any = false;
+            for cluster in clusters.iter().take_while(|_| !stop.is_asked()) {
+                is_any |= intake.exchange(&setup.keep_rule, cluster)?;
+            }
+            Ok(is_any)
+        })
+    }
+
+    /// Runs `work`, and commits what it and the intake make, in a thread of its own.
+    fn committing<T>(
+        &mut self,
+        work: impl FnOnce(&DedupSetup, &ContentReader, &mut Intake) -> Result<T, PipelineError>,
+    ) -> Result<T, PipelineError> {
         let Self { setup, reader: pages, store, intake, .. } = self;
         let archive = store.archive();
         std::thread::scope(|scope| {
@@ -290,8 +318,7 @@ impl Dedup {
             let progress = intake.stage.progress.clone();
             let reader = setup.keep_text.then_some(&setup.renderer);
             let committer = scope.spawn(move || commit_all(store, (&archive, reader), None, batches, &progress, drop));
-            let judged = pipe((setup, pages), bytes, &|| stop.is_asked(), sift, |done| take(intake, tally, done))
-                .and_then(|()| intake.flush());
+            let judged = work(setup, pages, intake).and_then(|done| intake.flush().map(|()| done));
             intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             // If the committer has failed, the decision stage stopped only because of that.

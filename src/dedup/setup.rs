@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::detect;
 use crate::documents;
-use crate::model::named;
+use crate::model::{KeepRule, named};
 use crate::pagetext::PageReader;
 use crate::pipeline::ReferenceCrawls;
 
@@ -27,6 +27,8 @@ pub struct DedupSetup {
     pub snapshot_after: u32,
     pub obey_noarchive: bool,
     pub keep_duplicates: bool,
+    /// Which copy of a cluster is kept in the end.
+    pub keep_rule: KeepRule,
     /// Whether the text of near-duplicates is archived.
     pub keep_text: bool,
     pub same_url: SameUrl,

@@ -16,6 +16,7 @@ mod batch;
 mod capture;
 mod focus;
 mod frontier_api;
+mod keep_rule;
 mod lost_words;
 mod named;
 mod outcome;
@@ -34,6 +35,7 @@ pub use batch::{
 pub use capture::{capture_key, split_capture_key};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
+pub use keep_rule::{ClusterCopy, KeepRule, KeepRuleError};
 pub use lost_words::LostWords;
 pub(crate) use named::named;
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind, Reason};

@@ -126,6 +126,9 @@ pub struct PageLine {
     /// The earlier verdict of a revised page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revised: Option<EarlierVerdict>,
+    /// Why the page is kept rather than the copy of it that was decided first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_by: Option<String>,
     /// The rule, failure class or deferral.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -227,7 +230,7 @@ impl PageLine {
     pub fn decided_again(self, earlier: Self) -> Self {
         let Self { outcome, reason, score, second_score, band, detector, decided_by, .. } = self;
         let Self { adds_words, lacks_words, words, loses_words, .. } = self;
-        let Self { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, .. } = self;
+        let Self { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, kept_by, .. } = self;
         Self {
             outcome,
             reason,
@@ -245,6 +248,7 @@ impl PageLine {
             duplicate_of_capture,
             duplicate_in,
             revised,
+            kept_by,
             ..earlier
         }
     }
@@ -301,6 +305,8 @@ pub enum Revision {
     BetterPlace,
     /// A better place for the text came later.
     Displaced,
+    /// The rule that says which copy is kept (`--keep`) prefers another one than the first.
+    KeepRule,
 }
 
 /// One line of `errors.jsonl`: a URL that failed.

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::store::{LineIndex, StoreReader};
 
 use super::batch::PendingLine;
-use super::displaced_page::{DisplacedPage, displaced_line, displaced_row, shared_displaced_line};
+use super::displaced_page::{DisplacedPage, displaced_revision, displaced_row, line_again, shared_displaced_line};
 use super::index_snapshot::DeciderState;
 use super::named_original::{NamedOriginal, OriginalLinks};
 use super::page_decider::{FolderDecider, PageDecider};
@@ -100,6 +100,8 @@ pub(crate) struct DecisionStage {
     entering: Option<DisplacedPage>,
     /// Where committed lines are, once one was asked for.
     lines: Option<LineIndex>,
+    /// Copies that did not take the place of a kept page, since the archive has no body of them.
+    pub(super) without_body: u64,
 }
 
 impl DecisionStage {
@@ -156,6 +158,7 @@ impl DecisionStage {
             displaced: HashMap::new(),
             entering: None,
             lines: None,
+            without_body: 0,
         }
     }
 
@@ -384,13 +387,18 @@ impl DecisionStage {
             building.puts.len() - 1
         });
         building.lines.push(PendingLine { line, put });
-        self.entering.take().map_or(Ok(()), |displaced| self.enter_displaced(displaced))
+        self.entering.take().map_or(Ok(()), |displaced| self.enter_again(displaced, displaced_revision))
     }
 
-    /// Enters the new decision on a displaced page: its row, its outcome, and its line with what changed.
+    /// Enters the new decision on a page that was decided again from the log: its row, its outcome, and its line with what
+    /// changed. `revision` says why, by the line before.
     ///
     /// What was archived stays where it is.
-    fn enter_displaced(&mut self, displaced: DisplacedPage) -> Result<(), PipelineError> {
+    pub(super) fn enter_again(
+        &mut self,
+        displaced: DisplacedPage,
+        revision: impl FnOnce(&PageLine) -> PageLine,
+    ) -> Result<(), PipelineError> {
         let id = displaced.url();
         let lost = |what| PipelineError::Lost { what, id: id.0 };
         let named = self.reader.url(id)?.ok_or(lost("URL"))?;
@@ -398,18 +406,30 @@ impl DecisionStage {
         let (origin, verdict) = (url.origin(), displaced.verdict());
         let original = verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
         let outcome = outcome_of(verdict, original.as_ref().and_then(|original| original.id));
-        let length = self.reader.mark().page_line_bytes;
-        let lines = self.lines.get_or_insert_with(|| self.reader.line_index());
-        let earlier = lines.line(&shown_url(&named.url), length)?.ok_or(lost("the line of URL"))?;
+        let earlier = self.line_of(&named.url)?.ok_or(lost("the line of URL"))?;
         self.hosts.take_back(&origin, earlier.outcome);
-        let line = displaced_line(earlier, &named, &outcome, original.as_ref());
+        let revision = revision(&earlier);
+        let line = line_again(earlier, revision, &named, &outcome, original.as_ref());
         let discovery = Discovery { kind: LinkKind::Revision, ..named.discovery };
         self.building.batch.requeued.push(Requeue { url: id, discovery });
         self.page_urls.push(id);
+        if verdict.is_unique() {
+            let (sequence, PageRow { fetched_at, links, .. }) = displaced.row();
+            let (url, capture) = split_capture_key(&named.url);
+            let (url, fetched_at, links) = (url.to_owned(), *fetched_at, links.clone());
+            self.uncommitted.insert(sequence, UncommittedPage { url, capture, fetched_at, links });
+        }
         let (row, new_terms) = displaced.into_row();
         self.building.batch.terms.extend(new_terms);
         self.building.batch.pages.push(row);
         self.enter_outcome((id, &origin), 0, &outcome, line, None)
+    }
+
+    /// Returns the committed line of a URL.
+    pub(super) fn line_of(&mut self, url: &str) -> Result<Option<PageLine>, PipelineError> {
+        let length = self.reader.mark().page_line_bytes;
+        let lines = self.lines.get_or_insert_with(|| self.reader.line_index());
+        Ok(lines.line(&shown_url(url), length)?)
     }
 
     /// Writes an index snapshot if one is due.
@@ -422,7 +442,13 @@ impl DecisionStage {
     /// Ends the stage, and writes the last snapshot of the index if it is worth a file. Returns the counters, and the
     /// snapshots to publish after the last commit.
     pub fn end(self) -> (HostStats, Option<IndexSnapshots>) {
-        let Self { decider, page_urls, hosts, .. } = self;
+        let Self { decider, page_urls, hosts, without_body, .. } = self;
+        if without_body > 0 {
+            tracing::warn!(
+                copies = without_body,
+                "copies that --keep prefers are not kept: an earlier run without it has not archived their bodies; use --fresh"
+            );
+        }
         let PageDecider::Folder(folder) = decider else { return (hosts, None) };
         let FolderDecider { decider, mut snapshots } = *folder;
         snapshots.finish(&decider, &page_urls);

@@ -2,8 +2,8 @@
 
 use crate::detect::Decider;
 use crate::model::{
-    EarlierVerdict, Judged, Outcome, OutcomeKind, PageId, PageInput, PageLine, PageRow, Revision, Sequence, Term,
-    UrlId, UrlRow, Verdict,
+    EarlierVerdict, Judged, Outcome, OutcomeKind, PageId, PageInput, PageKind, PageLine, PageRow, Revision, Sequence,
+    Term, UrlId, UrlRow, Verdict,
 };
 use crate::store::StoreReader;
 
@@ -24,8 +24,20 @@ impl DisplacedPage {
         reader: &StoreReader,
         page: Sequence,
     ) -> Result<Self, PipelineError> {
+        Self::decide_as(decider, reader, page, |row| Ok(row.kind))
+    }
+
+    /// Decides a committed page again, as one of the kind that `kind` says.
+    pub fn decide_as(
+        decider: &mut Decider<PageRecords>,
+        reader: &StoreReader,
+        page: Sequence,
+        kind: impl FnOnce(&PageRow) -> Result<PageKind, PipelineError>,
+    ) -> Result<Self, PipelineError> {
         let row = reader.page(page)?.ok_or(PipelineError::Lost { what: "page", id: page.0 })?;
-        let row = PageRow { page: PageId::new("displaced", &row.page.0.to_string(), 0), renews: Some(page), ..row };
+        let kind = kind(&row)?;
+        let page_id = PageId::new("displaced", &row.page.0.to_string(), 0);
+        let row = PageRow { kind, page: page_id, renews: Some(page), ..row };
         let judged = decider.decide_logged(vec![row.judged()])?.pop().ok_or(PipelineError::Stopped)?;
         Ok(Self { row, judged })
     }
@@ -33,6 +45,11 @@ impl DisplacedPage {
     /// Returns its URL.
     pub fn url(&self) -> UrlId {
         self.row.url
+    }
+
+    /// Returns its new row, without terms, to name it before it is committed.
+    pub fn row(&self) -> (Sequence, &PageRow) {
+        (self.judged.sequence, &self.row)
     }
 
     /// Returns the new verdict.
@@ -58,19 +75,27 @@ pub(super) fn displaced_row(url: UrlId, input: PageInput, fetched_at: Option<i64
 /// the line before.
 pub(super) fn shared_displaced_line(row: &UrlRow, outcome: &Outcome, original: Option<&NamedOriginal>) -> PageLine {
     let earlier = PageLine { outcome: OutcomeKind::Stored, ..unleased_line(row, None, outcome) };
-    displaced_line(earlier, row, outcome, original)
+    let revision = displaced_revision(&earlier);
+    line_again(earlier, revision, row, outcome, original)
 }
 
-/// Returns the line of a displaced page: the earlier one with what depends on the outcome.
-pub(super) fn displaced_line(
+/// Returns what the line of a displaced page says of its revision, by the line before.
+pub(super) fn displaced_revision(earlier: &PageLine) -> PageLine {
+    let (outcome, reason) = (earlier.outcome, Some(Revision::Displaced));
+    PageLine { revised: Some(EarlierVerdict { outcome, reason, ..EarlierVerdict::default() }), ..PageLine::default() }
+}
+
+/// Returns the line of a page that was decided again: the earlier one with what depends on the outcome, and on the
+/// revision.
+pub(super) fn line_again(
     earlier: PageLine,
+    revision: PageLine,
     row: &UrlRow,
     outcome: &Outcome,
     original: Option<&NamedOriginal>,
 ) -> PageLine {
-    let revised =
-        EarlierVerdict { outcome: earlier.outcome, reason: Some(Revision::Displaced), ..EarlierVerdict::default() };
-    let mut line = PageLine { revised: Some(revised), ..unleased_line(row, None, outcome) };
+    let PageLine { revised, kept_by, .. } = revision;
+    let mut line = PageLine { revised, kept_by, ..unleased_line(row, None, outcome) };
     add_original(&mut line, original);
     line.decided_again(earlier)
 }

@@ -17,6 +17,9 @@ use super::reference_crawls::ReferenceCrawls;
 /// New pages that are worth a file at the end of a run, unless fewer are during it.
 const FEWEST: u32 = 256;
 
+/// What a snapshot contains: snapshots of another layout are not read.
+const LAYOUT: &str = "layout 2";
+
 /// Writes snapshots when they are due.
 pub(crate) struct IndexSnapshots {
     reader: StoreReader,
@@ -73,6 +76,9 @@ impl IndexSnapshots {
 
     fn write(&mut self, decider: &Decider<PageRecords>, page_urls: &[UrlId]) {
         let Ok(pages) = u32::try_from(page_urls.len()) else { return };
+        if decider.is_ahead() {
+            return;
+        }
         let head = SnapshotHead {
             signature: self.signature.clone(),
             pages,
@@ -98,7 +104,7 @@ impl IndexSnapshots {
 /// Returns the text that names a snapshot's options and earlier crawls. Only a snapshot with the same text is usable.
 pub(crate) fn signature(options: &Options, against: Option<&ReferenceCrawls>) -> String {
     let against = against.map_or(String::new(), |against| format!(", against {}", against.signature()));
-    options.signature() + &against
+    format!("{LAYOUT}, {}{against}", options.signature())
 }
 
 /// Reads a usable snapshot into a new decider, if there is one. `seeds` counts the pages of earlier crawls.

@@ -7,9 +7,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    CommitMark, HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, RestRow, Sequence, TermId, TermRow, UrlId, UrlRow,
+    CommitMark, HostRow, OutcomeRow, PageKind, PageLinksRow, PageRow, Requeue, RestRow, Sequence, TermId, TermRow,
+    UrlId, UrlRow,
 };
 
+use super::archive_reader::ArchiveReader;
 use super::block::Block;
 use super::cache::BlockCache;
 use super::commit_marker::CommitMarker;
@@ -94,6 +96,16 @@ impl StoreReader {
     pub fn page(&self, sequence: Sequence) -> Result<Option<PageRow>> {
         let known = self.shared.with_mark(|mark| mark.pages);
         self.row(sequence.0, known, &self.shared.page_blocks, |database| &database.page)
+    }
+
+    /// Returns what a page is: of one that a rule has chosen, what it was before.
+    pub fn kind_of(&self, row: &PageRow) -> Result<PageKind> {
+        let (mut kind, mut renews) = (row.kind, row.renews);
+        while let (PageKind::Chosen, Some(earlier)) = (kind, renews) {
+            let Some(row) = self.page(earlier)? else { break };
+            (kind, renews) = (row.kind, row.renews);
+        }
+        Ok(kind)
     }
 
     /// Returns at most `count` URLs from `first` on.
@@ -183,6 +195,11 @@ impl StoreReader {
     /// Returns the rests of hosts and addresses that last.
     pub fn lasting_rests(&self) -> Result<Vec<RestRow>> {
         rests::lasting_rests(self.shared.folder().root())
+    }
+
+    /// Returns a reader of the archive.
+    pub fn archive(&self) -> ArchiveReader {
+        ArchiveReader::new(self.shared.folder().root())
     }
 
     /// Returns an index of `pages.jsonl`.

@@ -25,6 +25,7 @@
 //! | `redirects` | the redirect map between two crawls |
 //! | `reindex` | rebuilding a store from lines and archive |
 //! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
+//! | `keep` | which copy of a cluster is kept |
 //! | `kill` | recovery from SIGKILL at any moment |
 //! | `corruption` | commands on damaged folders |
 //! | `network` | dead addresses, lost connections, no network |
@@ -103,6 +104,7 @@ mod hostile;
 mod https;
 mod invariants;
 mod judged;
+mod keep;
 mod kill;
 mod log;
 mod loss;

@@ -43,12 +43,13 @@ const NOT_OF_WORKERS: [&str; 6] =
     ["seeds", "seeds_file", "dedup.against", "fail_over", "max_duplicate_rate", "out.report"];
 
 /// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
-const NOT_OF_EVAL: [&str; 8] = [
+const NOT_OF_EVAL: [&str; 9] = [
     "dedup.detector",
     "dedup.threshold",
     "dedup.lose_at_most",
     "dedup.against",
     "dedup.keep",
+    "dedup.keep_rule",
     "dedup.keep_text",
     "dedup.links",
     "random_seed",

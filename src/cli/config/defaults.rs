@@ -6,7 +6,7 @@ use crate::cli::config::schema;
 use crate::cli::config::schema::{Dedup, Focus};
 use crate::cli::config::settings::Settings;
 use crate::cli::config::units::Size;
-use crate::model::{Detector, Threshold};
+use crate::model::{Detector, KeepRule, Threshold};
 
 /// A placeholder that the defaults overwrite.
 const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
@@ -56,6 +56,7 @@ fn blank() -> Settings {
             matching: Default::default(),
             within: Default::default(),
             lose_at_most: None,
+            keep_rule: KeepRule::First,
             min_terms: 0,
             field_weights: Default::default(),
             memory: Size(0),

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::cli::config::units::{Positive, Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
 use crate::model::{
-    Detector, FieldWeights, FieldWeightsError, MostLost, MostLostError, PartWeights, PartWeightsError, Threshold,
+    Detector, FieldWeights, FieldWeightsError, KeepRule, KeepRuleError, MostLost, MostLostError, PartWeights,
+    PartWeightsError, Threshold,
 };
 
 /// A value written as one text.
@@ -214,6 +215,16 @@ impl Scalar for Threshold {
     /// For thresholds, 0 is a value.
     fn absent() -> Value {
         Value::from("")
+    }
+}
+
+impl Scalar for KeepRule {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: KeepRuleError| format!("'{text}': {error}"))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.to_string())
     }
 }
 

@@ -104,7 +104,9 @@ impl Linked {
         linked.reached.extend(urls.urls.iter().filter_map(|page| urls.places.get(page.leads_to.as_deref()?).copied()));
         let frames = Frames::read(reader)?;
         for row in reader.all_pages()? {
-            linked.add(&row?.1, urls, &frames);
+            let (_, row) = row?;
+            let kind = reader.kind_of(&row)?;
+            linked.add(&PageRow { kind, ..row }, urls, &frames);
         }
         Ok(linked)
     }

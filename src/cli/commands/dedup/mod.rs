@@ -17,7 +17,6 @@ use crate::cli::log;
 use crate::cli::output_dir::{self, CrawlFile};
 use crate::cli::reference_crawls;
 use crate::cli::report_file;
-use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::startup::load_settings;
 #[cfg(feature = "cluster")]
@@ -175,13 +174,13 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
         snapshot_after: options.snapshot_after,
         obey_noarchive: options.obey_noarchive,
         keep_duplicates: options.keep_duplicates,
+        keep_rule: options.keep_rule,
         keep_text: options.keep_text,
         same_url: arguments.same_url,
         inputs,
     };
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
-    let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
-        .mark_dedup(&arguments.inputs)?;
+    let file = CrawlFile::begin_dedup(settings, &arguments.inputs, &opened.identity.crawl, started.as_deref())?;
     Ok(PreparedDedup { dedup, file, bytes, inputs: own.0, input: own.1 })
 }
 

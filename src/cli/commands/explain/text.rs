@@ -16,7 +16,7 @@ const STEPS: usize = 4;
 pub(super) const TITLE: usize = 90;
 
 /// Says what was decided first, and why that changed.
-fn before(earlier: &EarlierVerdict) -> String {
+fn before(earlier: &EarlierVerdict, line: &PageLine) -> String {
     let score = earlier.score.map_or(String::new(), |score| format!(" ({score})"));
     let first = match &earlier.duplicate_of {
         Some(of) => format!("first decided {} of {}{score}", with_article(earlier.outcome.name()), terminal_safe(of)),
@@ -28,6 +28,11 @@ fn before(earlier: &EarlierVerdict) -> String {
             format!("{first}; this page is a better place for the same text and took its place")
         }
         Some(Revision::Displaced) => format!("{first}; a page that is a better place for the same text took its place"),
+        Some(Revision::KeepRule) => match &line.kept_by {
+            Some(why) => format!("{first}; this copy is kept in its place (--keep {})", terminal_safe(why)),
+            None if line.is_kept() => format!("{first}; then the copy that came first was kept (--keep)"),
+            None => format!("{first}; then another copy was kept (--keep)"),
+        },
     }
 }
 
@@ -48,8 +53,8 @@ impl Explanation {
         if let Some(title) = self.line.as_ref().and_then(|line| line.title.as_deref()) {
             add("title", shortened(&terminal_safe(title), TITLE));
         }
-        if let Some(earlier) = self.line.as_ref().and_then(|line| line.revised.as_ref()) {
-            add("before", before(earlier));
+        if let Some((earlier, line)) = self.line.as_ref().and_then(|line| Some((line.revised.as_ref()?, line))) {
+            add("before", before(earlier, line));
         }
         add("found", self.found());
         if let Some(line) = self.line.as_ref().filter(|line| line.focus.is_some() || line.expected.is_some()) {

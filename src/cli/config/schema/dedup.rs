@@ -9,7 +9,7 @@ use crate::crawl::DuplicateLinks;
 use crate::detect::fuzzy::FuzzyOptions;
 use crate::detect::{Mode, SecondCheck, Thresholding, Within};
 use crate::index::FilterKind;
-use crate::model::{Detector, FieldWeights, MostLost, Threshold};
+use crate::model::{Detector, FieldWeights, KeepRule, MostLost, Threshold};
 use crate::pagetext::{Parser, Rules};
 
 const FUZZY_ALONE: &[Detector] = &[Detector::Fuzzy];
@@ -140,6 +140,12 @@ table! {
             .example("--detector-option query='sockets'")
             .of(&[Detector::Fuzzy])
             .fixed(),
+        /// Which copy is kept: first, longest, newest, oldest, cited, or source:LIST of hosts, files or sources
+        pub keep_rule: KeepRule = key(Shape::Value("RULE"), "first")
+            .because("first, since a crawl knows no other when it decides. Other rules exchange copies at the end, and \
+                archive the bodies of duplicates for it.")
+            .example("--keep source:docs.example,www.example")
+            .flag("keep"),
         /// Archive the bodies of duplicates too
         pub keep: bool = key(Shape::Switch("true"), "false")
             .because("Off, since their text is kept anyway (--keep-text) and takes less room.")
