@@ -7,7 +7,7 @@
 //!
 //! **Law.** A rule changes which copy of a cluster is kept: never which pages are in it. Likeness is not transitive, so a
 //! copy takes the place only if every page of the cluster would name it, and it none. Hence runs with one rule after the
-//! other end as one run with the last.
+//! other end as one run with the last, unless verdicts change meanwhile since more is known.
 
 use std::collections::{BTreeMap, HashMap};
 
