@@ -78,7 +78,9 @@ impl<'a> Audit<'a> {
                 let (body, text) = digests(&pages[of.index()]);
                 let stays = |page: &Sequence| pages[page.index()].rank == PageInput::CHOSEN && *page != of;
                 of_body.entry(body).or_default().retain(stays);
-                text.map(|text| of_text.entry(text).or_default().retain(stays));
+                if let Some(text) = text {
+                    of_text.entry(text).or_default().retain(stays);
+                }
             }
             let (body, text) = digests(page);
             let is_stored = |page: &Sequence| {
