@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &ClusterLocalArguments) -> Result<u8, CliError> {
     let output = shell.stdout(Stdio::inherit()).spawn().and_then(|shell| shell.wait_with_output()).map_err(failed)?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(CliError::new(exit::INTERNAL, format!("cluster local {action}: {}", said.trim())));
+        return Err(CliError::usage(said.trim().to_owned()));
     }
     said.lines().for_each(write_stderr);
     Ok(exit::FINISHED)
