@@ -138,3 +138,12 @@ async fn servers_that_could_lose_a_crawl_are_refused_by_the_program() {
     assert!(gone.contains("cannot connect to postgres://127.0.0.1:"), "{gone}");
     assert!(!gone.contains(&servers.password()), "{gone}");
 }
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn servers_that_were_never_started_have_no_address() {
+    let place = Place::new();
+    let told = place.run(["cluster", "local", "url", "nowhere"]).finish().expect_code(2);
+    let says = "nowhere: ndcrawl cluster local start makes them";
+    assert!(told.stdout.is_empty() && told.stderr.contains(says), "{told:?}");
+}
