@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,6 @@ import ndcrawl
 
 from test_program import run
 
-LOCAL = Path(__file__).parents[3] / "config" / "cluster" / "local"
-
 
 def has_postgresql() -> bool:
     return shutil.which("initdb") is not None or any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
@@ -27,16 +24,14 @@ def cluster() -> Iterator[str]:
     """The address of a database cluster on loopback."""
     if not has_postgresql():
         pytest.skip("needs postgresql")
-    # What starts programs as another user is not on each path.
-    environment = os.environ | {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         # As root the servers run as another user, who has to reach the folder.
         os.chmod(folder, 0o755)
-        local = [str(LOCAL), "start", f"{folder}/pg"]
-        started = subprocess.run(local, capture_output=True, text=True, env=environment)
+        started = run("cluster", "local", "start", f"{folder}/pg")
         assert started.returncode == 0, started.stderr
         yield started.stdout.split()[-1]
-        subprocess.run([local[0], "stop", local[2]], check=True, capture_output=True, env=environment)
+        stopped = run("cluster", "local", "stop", f"{folder}/pg")
+        assert stopped.returncode == 0, stopped.stderr
 
 
 def words(first: int) -> str:

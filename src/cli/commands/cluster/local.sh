@@ -4,6 +4,8 @@
 # PostgreSQL refuses to run as root: as root the servers run as the user `postgres` of that package. The address names a
 # file with the password, which only its owner can read.
 set -eu
+# What starts programs as another user is not on each path.
+PATH=$PATH:/usr/sbin:/sbin
 
 fail() {
     echo "$1" >&2
