@@ -61,6 +61,7 @@ pub(crate) use content_reader::ContentReader;
 pub(crate) use decision_stage::{ArchivePolicy, DecidedPage, DecisionStage, group_of};
 pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
+#[cfg(feature = "dedup")]
 pub(crate) use kept_copies::Cluster;
 pub(crate) use live_stats::LiveStats;
 pub use live_stats::RecentUrl;
