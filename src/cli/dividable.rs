@@ -51,7 +51,7 @@ fn undividable_decisions(settings: &Settings) -> Option<Refused> {
     } else if settings.is_given("dedup.matching") && settings.dedup.matching == Mode::Any {
         Some((of("dedup.matching"), "the first match found depends on the order of insertion: use --matching best"))
     } else if settings.dedup.keep_rule != KeepRule::First {
-        Some((of("dedup.keep_rule"), "no process sees all copies: the first one is kept, leave the flag out"))
+        Some((of("dedup.keep_rule"), "several processes keep the first copy: leave the flag out"))
     } else {
         None
     }

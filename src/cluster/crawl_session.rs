@@ -14,7 +14,7 @@ pub struct CrawlSession {
     crawl: CrawlName,
     /// How long a session is tried to be had.
     patience: Duration,
-    /// Whether the judge is to wake the session.
+    /// Whether turns are to wake the session.
     listens: bool,
     session: Option<Session>,
     /// The pause before the next attempt, after a failure.
@@ -28,7 +28,7 @@ impl CrawlSession {
         Self { connector, crawl, patience, listens: false, session: None, pause: None, pauses: RetryPauses::new() }
     }
 
-    /// A session that the judge wakes.
+    /// A session that turns wake.
     pub fn listening(connector: Connector, crawl: CrawlName, patience: Duration) -> Self {
         Self { listens: true, ..Self::new(connector, crawl, patience) }
     }

@@ -174,7 +174,7 @@ impl MovedTurn {
         let arrival = seal(&arrival_body(&arriving)?)?;
         let mut arrivals: TurnArrivals = arriving.into_iter().collect();
         arrivals.turn.is_unsettled = is_unsettled;
-        let body = seal(&TurnVerdicts::body(Sequence(first), &[range], &arrivals, &judged, &[])?)?;
+        let body = seal(&TurnVerdicts::body(&[range], &arrivals, &judged, &[])?)?;
         Ok(Self { first, count, arrival, body })
     }
 }

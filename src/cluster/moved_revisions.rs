@@ -25,6 +25,6 @@ pub(super) fn pending_round(folder: &StoreReader, urls: &HashSet<UrlId>) -> Resu
         }
     }
     let pages: BTreeSet<Sequence> = last.into_values().collect();
-    let (first, found) = (Sequence(folder.mark().pages), Found::Revisions(pages.into_iter().collect()));
-    Ok(Some(seal(&TurnVerdicts::body(first, &[], &TurnArrivals::default(), &[], &[found])?)?))
+    let found = Found::Revisions(pages.into_iter().collect());
+    Ok(Some(seal(&TurnVerdicts::body(&[], &TurnArrivals::default(), &[], &[found])?)?))
 }

@@ -1,4 +1,4 @@
-//! What is asked at the end of a crawl, and of a manifest: which decisions are to be made again?
+//! The question at the end of a crawl, and of a manifest: which decisions are to be made again?
 //!
 //! When nobody has anything to do, one run sends a question as an arrival, so that it has a place in the order of turns.
 //! Whoever decides that turn answers as of the end of the turn before, as a process alone does, and the turn has the

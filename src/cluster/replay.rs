@@ -92,7 +92,7 @@ pub(super) async fn replay_with(
                 replayed.questions += 1;
                 replayed.other_answers.extend(Some(row.number).filter(|_| again != *found_then));
             }
-            let pages = TurnVerdicts::read(&row.body)?.new_pages(arrivals.clone())?;
+            let pages = verdicts.new_pages(arrivals.clone())?;
             let (turn, verdicts) = verdicts.of(arrivals)?;
             let withdrawn = turn.withdrawn.clone();
             let first = Sequence(u32::try_from(row.first_page).unwrap_or(u32::MAX));

@@ -156,10 +156,8 @@ impl Replica {
         let (first, turn) = (self.next, arrivals.turn.clone());
         let groups = groups_of(&turn);
         let judged = computing(|| self.decider.decide_turn(turn))?;
-        let (body, concluded) = (
-            TurnVerdicts::body(first, ranges, &arrivals, &judged, &found)?,
-            found.iter().map(|found| found.conclusion()),
-        );
+        let (body, concluded) =
+            (TurnVerdicts::body(ranges, &arrivals, &judged, &found)?, found.iter().map(|found| found.conclusion()));
         let answers = arrivals.answers(&judged);
         self.keep(judged, groups)?;
         let pages = i32::try_from(self.next.0 - first.0).unwrap_or(i32::MAX);

@@ -84,13 +84,13 @@ impl Session {
         self.client.batch_execute(&statement).await.map_err(ClusterError::query("choose the crawl"))
     }
 
-    /// Has the judge of the crawl wake this session.
+    /// Has each turn of the crawl wake this session.
     pub async fn listen(&self, name: &CrawlName) -> Result<(), ClusterError> {
         let statement = format!("LISTEN {}", name.schema());
-        self.client.batch_execute(&statement).await.map_err(ClusterError::query("listen to the judge"))
+        self.client.batch_execute(&statement).await.map_err(ClusterError::query("listen for turns"))
     }
 
-    /// Waits until the judge has told something since the last call, for at most this time. Look into the log in any
+    /// Waits until there was a turn since the last call, for at most this time. Look into the log in any
     /// case: news are lost with a connection.
     pub async fn wait_for_news(&self, longest: Duration) {
         // Either end is a reason to look.

@@ -22,8 +22,6 @@ pub type DecidedArrival = (RunId, i64, Option<TurnAnswer>);
 /// The verdicts of a turn.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TurnVerdicts {
-    /// The number of the first page that was decided.
-    first: Sequence,
     ranges: Vec<(i32, i64, i32)>,
     /// Judged pages that leave the index before the pages of the turn are decided.
     withdrawn: Vec<Sequence>,
@@ -113,9 +111,8 @@ impl TurnArrivals {
 }
 
 impl TurnVerdicts {
-    /// Returns the body of a turn whose next page has the number `first`.
+    /// Returns the body of a turn.
     pub fn body(
-        first: Sequence,
         ranges: &[ArrivalRange],
         arrivals: &TurnArrivals,
         judged: &[Judged],
@@ -139,7 +136,7 @@ impl TurnVerdicts {
         let ranges = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
         let TurnInput { withdrawn, is_unsettled, .. } = &arrivals.turn;
         let (withdrawn, is_unsettled, found) = (withdrawn.clone(), *is_unsettled, found.to_vec());
-        encoded(&Self { first, ranges, withdrawn, answers, is_unsettled, found })
+        encoded(&Self { ranges, withdrawn, answers, is_unsettled, found })
     }
 
     /// Reads the body of a turn.
@@ -205,7 +202,7 @@ impl TurnVerdicts {
     }
 
     /// Returns the pages that were new, given the arrivals in order.
-    pub fn new_pages(self, arrivals: TurnArrivals) -> Result<Vec<DecidedPage>, ClusterError> {
+    pub fn new_pages(&self, arrivals: TurnArrivals) -> Result<Vec<DecidedPage>, ClusterError> {
         self.check(&arrivals)?;
         let of_pages = self.answers.iter().filter(|answer| answer.of_page().is_some());
         let page = |(input, answer): (PageInput, &LoggedAnswer)| match *answer {

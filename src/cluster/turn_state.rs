@@ -85,12 +85,6 @@ impl TurnState {
         })
     }
 
-    /// A state in which this much is judged, for tests.
-    #[cfg(test)]
-    pub(super) fn of_judged(judged: impl IntoIterator<Item = (RunId, i64)>) -> Self {
-        Self { turn: 0, pages: 0, judged: judged.into_iter().collect() }
-    }
-
     /// Returns how far the arrivals of a run are judged.
     pub fn judged(&self, run: RunId) -> i64 {
         self.judged.get(&run).copied().unwrap_or_default()
@@ -185,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_run_with_many_arrivals_leaves_others_their_share() {
-        let state = TurnState::of_judged([(RunId(1), 10)]);
+        let state = TurnState { turn: 0, pages: 0, judged: BTreeMap::from([(RunId(1), 10)]) };
         let ranges = state.next_ranges(&[(RunId(1), 1_000), (RunId(2), 3), (RunId(3), 900), (RunId(4), 0)], 64);
         let counts: Vec<_> = ranges.iter().map(|range| (range.run.0, range.first, range.count)).collect();
         assert_eq!(counts, [(1, 10, 30), (2, 0, 3), (3, 0, 31)]);
@@ -196,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_crawl_with_too_many_pages_is_refused() {
-        let state = TurnState { pages: MOST_PAGES - 10, ..TurnState::of_judged([]) };
+        let state = TurnState { turn: 0, pages: MOST_PAGES - 10, judged: BTreeMap::new() };
         let turn = |count| [ArrivalRange { run: RunId(1), first: 0, count }];
         state.check(&turn(10)).unwrap();
         let refused = state.check(&turn(11)).unwrap_err();

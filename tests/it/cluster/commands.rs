@@ -84,7 +84,7 @@ async fn another_crawl_and_settings_that_cannot_be_divided_are_refused() {
         (&["--detector", "dd"], "--detector cannot be shared by several processes\nhint: only mwo"),
         (&["--filter", "paper"], "--filter cannot be shared by several processes\nhint: only the exact index"),
         (&["--matching", "any"], "--matching cannot be shared by several processes\nhint: the first match"),
-        (&["--keep", "longest"], "--keep cannot be shared by several processes\nhint: no process sees"),
+        (&["--keep", "longest"], "--keep cannot be shared by several processes\nhint: several processes keep"),
         (&["--against", "x"], "--against cannot be shared by several processes\nhint: give the earlier pages"),
     ] {
         assert_refused(init(&place, &url, &[&name[..], more].concat()), message, servers);
