@@ -16,8 +16,9 @@ fn agrees(a: &RunningText, b: &RunningText, common: &BTreeSet<u64>) -> bool {
     let is_other_subject = subject >= 4 && subject * 200 >= a.words.len().min(b.words.len());
     let is_any_shared = other < a.words.len();
     let is_same = is_little(adds, own, 25) && is_little(lacks, stored_own, 40) && is_any_shared && !is_other_subject;
-    let is_named_alike =
-        a.name == b.name && is_little(other, a.words.len(), 10) && is_little(stored_other, b.words.len(), 16);
+    let is_nearly_all_the_same = is_little(other, a.words.len(), 10) && is_little(stored_other, b.words.len(), 16);
+    let is_all_the_same = other == 0 && stored_other == 0;
+    let is_named_alike = a.name == b.name && if a.name.is_empty() { is_all_the_same } else { is_nearly_all_the_same };
     is_same && (own - adds >= 10 || is_named_alike)
 }
 

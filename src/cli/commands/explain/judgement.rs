@@ -93,6 +93,7 @@ impl SecondCheckResult {
             _ if own.has_nothing_own() && !own.has_same_name => {
                 "they share next to nothing of their own, and have other names"
             }
+            _ if own.has_nothing_own() && !own.is_named => "they share next to nothing of their own, and have no names",
             _ if own.has_nothing_own() => "they share next to nothing of their own, and have the same name",
             _ if own.is_met() => "each says nearly all that the other says for itself",
             _ => "one says for itself what the other does not",

@@ -12,7 +12,7 @@
 //! 3. They are of *another subject* if each uses a word again and again that the other never uses. Typing errors and
 //!    synonyms do not repeat, and an edition adds words but seldom replaces one throughout.
 //! 4. If they share fewer than ten own words, nothing tells them apart or together but their names: these must be the same,
-//!    and nearly all words of both too.
+//!    and nearly all words of both too. Without names, all words must be the same.
 //!
 //! With [`Options::lose_at_most`], besides, so many of *all* its words at most may stand in no run that the stored page has.
 //!
@@ -114,9 +114,11 @@ impl OwnWords {
         let is_same = most(adds, own, (1, 4)) && most(lacks, stored_own, (2, 5)) && !self.is_other_subject();
         // So few words never matter, unless they are all.
         let is_same = is_same && other < words;
-        let by_name =
-            || self.has_same_name && most(other, words, (10, 100)) && most(stored_other, stored_words, (16, 100));
-        is_same && (!self.has_nothing_own() || by_name())
+        let is_named_alike = match self.is_named {
+            true => most(other, words, (10, 100)) && most(stored_other, stored_words, (16, 100)),
+            false => other + stored_other == 0,
+        };
+        is_same && (!self.has_nothing_own() || self.has_same_name && is_named_alike)
     }
 
     /// Returns whether each uses a word again and again that the other never uses.
