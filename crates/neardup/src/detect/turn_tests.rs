@@ -5,6 +5,7 @@ use proptest::strategy::ValueTree;
 
 use super::test_streams::{any_stream, page_of, pages_of_templates, with_body, with_text};
 use super::*;
+use crate::index::FilterKind;
 use crate::model::{Detector, Judged, PageId, PageInput, Sequence, Threshold, Verdict};
 
 /// Which pages leave: of each pair, a number of pages that were decided, and the page that leaves then.
@@ -117,6 +118,23 @@ proptest! {
             let verdicts: Vec<Verdict> = decided.iter().map(|answer| answer.verdict).collect();
             prop_assert_eq!(verdicts, by_brute_force(&options, &stream, &turns, &withdrawn));
         }
+    }
+
+    /// The same of whatever else compares pages: what a filter loses, all lose.
+    #[test]
+    fn all_give_the_verdicts_of_one_whatever_the_detector(
+        pages in any_stream(),
+        detector in prop::sample::select(Detector::ALL.to_vec()),
+        filter in prop::sample::select(vec![FilterKind::Exact, FilterKind::Paper]),
+        mode in prop::sample::select(vec![Mode::Any, Mode::Best]),
+        deciders in 2usize..5,
+        turns in turns(),
+        withdrawn in withdrawals(),
+    ) {
+        let options = Options { filter, mode, min_terms: 2, ..Options::of(detector) };
+        let stream = named(pages);
+        let decided = by_many(&options, &stream, deciders, &turns, &withdrawn);
+        prop_assert_eq!(decided, by_one(&options, &stream, &turns, &withdrawn));
     }
 
     /// The same with knowledge of hosts, which counts as of the last turn.
