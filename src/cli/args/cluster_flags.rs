@@ -23,7 +23,7 @@ pub struct ClusterFlags {
     /// Example: --workers 3
     #[arg(verbatim_doc_comment, long, value_name = "N", default_value = "1", requires = "cluster")]
     pub workers: NonZeroUsize,
-    /// With --cluster: the parts into which hosts and the index are divided; at least the number of workers, fixed for the crawl
+    /// With --cluster: the parts into which the hosts of a crawl are divided; at least the number of workers, fixed for the crawl
     ///
     /// 64 parts are even enough for a dozen workers.
     /// Example: --slots 256
