@@ -58,6 +58,7 @@ mod setup;
 #[cfg(feature = "cluster")]
 mod shared_dedup;
 mod signals;
+mod signing_key;
 pub mod snapshot;
 mod startup;
 pub mod status_file;

@@ -26,6 +26,7 @@ use crate::cli::rule_file;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::setup;
 use crate::cli::signals::{self, ReceivedSignals};
+use crate::cli::signing_key;
 use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, stdout_width, write_stderr};
@@ -129,6 +130,7 @@ fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<Prepare
     // The files may be in the folder that `--fresh --force` empties.
     let given_rules = rule_file::read_given(settings)?;
     let cookies = cookie_file::read(settings)?;
+    let signer = signing_key::read(settings)?;
     // Before a finished crawl is set aside.
     output_dir::expect_related_seeds(settings, &seeds, flags)?;
     output_dir::prepare(&settings.out.dir, flags)?;
@@ -138,6 +140,7 @@ fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<Prepare
     warn(settings, &seeds);
     let mut setup = crawl_setup(settings, &seeds)?;
     setup.fetch.cookies = cookies;
+    setup.fetch.signer = signer;
     let (store, opened) = open_store(settings, &setup)?;
     setup.frontier.rules = rule_file::initial_rules(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;

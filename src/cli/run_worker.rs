@@ -26,6 +26,7 @@ use crate::cli::run_crawl::start_dashboard;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::signals::{self, ReceivedSignals};
+use crate::cli::signing_key;
 use crate::cli::status_file::RunState;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, write_stderr};
 use crate::cluster::{
@@ -52,6 +53,7 @@ pub(super) fn shared_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSe
     let mut setup = setup::setup(settings, seeds)?;
     setup.detect = dividable(setup.detect);
     setup.fetch.cookies = cookie_file::read(settings)?;
+    setup.fetch.signer = signing_key::read(settings)?;
     #[cfg(all(feature = "browser", unix))]
     {
         setup.headless = setup::headless_options(settings)?;

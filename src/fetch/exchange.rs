@@ -65,6 +65,7 @@ impl<'a> Exchange<'a> {
 
     /// Sends the request and waits for the response's header.
     pub(super) async fn send(&mut self, client: &reqwest::Client) -> Result<Response, Unanswered> {
+        self.sign();
         let mut url = self.address().clone();
         // The client would send a user name in the URL as an Authorization header.
         // Neither call can fail on a URL with a host.
@@ -90,6 +91,7 @@ impl<'a> Exchange<'a> {
 
     /// Sends the request over a connection that mends the response's header.
     pub(super) async fn send_mended(&mut self, address: SocketAddr) -> Result<Response, Unanswered> {
+        self.sign();
         let limit = self.options.header_timeout.min(self.options.timeout);
         let sending = super::lenient::send(address, self.address(), &self.headers);
         let in_time = timeout_at(Instant::now() + limit, sending).await;
@@ -100,6 +102,13 @@ impl<'a> Exchange<'a> {
                 format!("the response is not HTTP: {error}"),
             ))
         })
+    }
+
+    /// Signs the request as it is now: an attempt may be long after the one before.
+    fn sign(&mut self) {
+        if let Some(signer) = &self.options.signer {
+            signer.sign(self.spelling.unwrap_or_else(|| self.url.as_url()), &mut self.headers);
+        }
     }
 
     /// Reads the body up to the limit. A response that is not read to its end closes its connection.

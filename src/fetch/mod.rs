@@ -52,6 +52,7 @@ mod robots_rules;
 mod robots_text;
 mod shared_starts;
 mod signatures;
+mod signing;
 mod site_files;
 #[cfg(test)]
 mod test;
@@ -73,4 +74,5 @@ pub use robots::{Robots, RobotsAnswer};
 pub use robots_rules::{RobotsRule, deciding_rule};
 pub use shared_starts::SharedStarts;
 pub use signatures::no_text;
+pub use signing::{RequestSigner, SigningKey, SigningKeyError};
 pub use site_files::SitePreferences;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::{Cookies, SharedStarts};
+use super::{Cookies, RequestSigner, SharedStarts};
 
 /// Options of a [`Fetcher`](super::Fetcher). The defaults are those of the command line.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Options {
     pub header_origins: Option<Vec<String>>,
     /// Cookies for the hosts and paths that they name. A `Cookie` in [`headers`](Self::headers) replaces them.
     pub cookies: Option<Arc<Cookies>>,
+    /// Signs each request, if it is set.
+    pub signer: Option<Arc<RequestSigner>>,
     /// The proxy of all requests. `None` asks the environment (`HTTP_PROXY`, `HTTPS_PROXY`,
     /// `ALL_PROXY`, `NO_PROXY`); an empty text is no proxy, whatever the environment says.
     pub proxy: Option<String>,
@@ -101,6 +103,7 @@ impl Default for Options {
             headers: Vec::new(),
             header_origins: None,
             cookies: None,
+            signer: None,
             proxy: None,
             timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(10),

@@ -17,7 +17,7 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "",
     "audit",
     "crawl",
@@ -43,12 +43,13 @@ const COMMANDS: [&str; 27] = [
     "check",
     "config",
     "config init",
+    "jwks",
     "completions",
     "man",
 ];
 
 /// Command lines that fail, each in a folder of its own that holds [`FILES`].
-const MISTAKES: [&str; 34] = [
+const MISTAKES: [&str; 36] = [
     "",
     "not-a-command",
     "ftp://h.test/",
@@ -78,6 +79,8 @@ const MISTAKES: [&str; 34] = [
     "status missing",
     "rules list missing",
     "reindex missing",
+    "jwks missing.pem",
+    "--sign missing.pem http://h.test/",
     "check bogus",
     "eval --pairs missing.tsv",
     "cluster init postgres://me:secret@db.test/crawls",

@@ -41,6 +41,7 @@
 //! | `sampling` | the estimate of what skipping links loses, against the truth |
 //! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
 //! | `cookies` | pages behind a login |
+//! | `signed_requests` | requests that are signed, verified by a program of others |
 //! | `sitemaps` | crawls of what sitemaps list, and nothing else |
 //! | `s3` | exports to a bucket and inputs from there, with a server that is cut off (feature `s3`) |
 //! | `spider` | requests and politeness of the spider engine |
@@ -137,6 +138,7 @@ mod s3;
 mod s3_access;
 mod sampling;
 mod secure_web;
+mod signed_requests;
 mod site_audit;
 mod sitemaps;
 mod soft_404;

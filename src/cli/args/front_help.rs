@@ -34,7 +34,7 @@ Commands:
   export   Parquet, JSONL, WARC, CSV   dedup     the same for pages in files
   worker   one more for a shared crawl           gather    its ordinary folder
   and audit, redirects, crawl, cluster, rules, demo, verify, reindex, eval,
-  check, config, completions, man
+  check, config, jwks, completions, man
 
 --help lists all options by topic. ndcrawl COMMAND -h lists those of a command.
 ";

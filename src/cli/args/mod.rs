@@ -27,7 +27,9 @@ mod value_enums;
 #[cfg(feature = "cluster")]
 mod worker;
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 #[cfg(feature = "cluster")]
@@ -129,6 +131,12 @@ pub enum Command {
     /// Show the settings in force, or write a configuration file
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Print the public key of --sign as a JSON Web Key Set, to be published
+    Jwks {
+        /// The private key: PKCS#8 in PEM, or a JWK
+        #[arg(value_hint = ValueHint::FilePath)]
+        key: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell

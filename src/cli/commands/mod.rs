@@ -15,6 +15,7 @@ mod explain;
 mod export;
 #[cfg(feature = "cluster")]
 mod gather;
+mod jwks;
 mod man;
 mod read_document;
 mod redirects;
@@ -59,6 +60,7 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Reindex(arguments)) => reindex::run(&arguments),
         Some(Command::Check { kind }) => check::run(kind),
         Some(Command::Config(command)) => config::run(&command),
+        Some(Command::Jwks { key }) => jwks::run(&key),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man(arguments)) => man::run(&arguments),
         Some(Command::ReadDocument(arguments)) => read_document::run(&arguments),

@@ -140,6 +140,29 @@ pub fn mask_url(text: &str) -> String {
     }
 }
 
+/// The URL of a key directory (draft-ietf-webbotauth-httpsig-protocol-01, section 4.2.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryUrl(pub Url);
+
+impl Scalar for DirectoryUrl {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).ok().filter(|url| {
+            let is_plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+            url.scheme() == "https" && is_plain
+        });
+        let shown = mask_url(text);
+        url.map(Self).ok_or_else(|| format!("'{shown}' is not the address of a key directory: https://HOST/PATH"))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.0.as_str())
+    }
+
+    fn absent() -> Value {
+        Value::from("")
+    }
+}
+
 /// A URL as typed, shown without its password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedUrl(pub String);
@@ -230,6 +253,15 @@ mod tests {
         assert_eq!(read("h:::1").port, None);
         for text in ["h", "h:80", ":80:1.2.3.4", "h:x:1.2.3.4", "h:99999:1.2.3.4"] {
             assert!(Resolve::from_text(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_directory_is_reached_by_https_and_without_a_password() {
+        assert!(DirectoryUrl::from_text("https://bot.example/.well-known/http-message-signatures-directory").is_ok());
+        for text in ["bot.example", "http://bot.example/", "https://u:secret@bot.example/", "https://bot.example/#k"] {
+            let refused = DirectoryUrl::from_text(text).unwrap_err();
+            assert!(refused.contains("https://HOST/PATH") && !refused.contains("secret"), "{refused}");
         }
     }
 

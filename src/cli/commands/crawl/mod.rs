@@ -16,6 +16,7 @@ use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::run_crawl::{run, runtime};
 use crate::cli::seeds::Seeds;
+use crate::cli::signing_key;
 use crate::cli::startup::load_settings;
 use crate::cli::terminal::{print, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
@@ -46,6 +47,7 @@ pub(super) fn run_command(arguments: &CrawlArguments, host: &Host) -> Result<u8,
     }
     // What would stop the crawl is told now.
     cookie_file::read(&settings)?;
+    signing_key::read(&settings)?;
     if arguments.run.json {
         return print(&format!("{}\n", dry_run::plan_json(&settings, &seeds)));
     }

@@ -1,9 +1,10 @@
 //! Keys of politeness and of the crawler's identity.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Shape, table};
-use crate::cli::config::http_values::{HeaderText, ProductToken};
+use crate::cli::config::http_values::{DirectoryUrl, HeaderText, ProductToken};
 use crate::cli::config::units::Positive;
 use crate::cli::config::value_enums::{Choice, Noarchive, Obedience};
 
@@ -91,5 +92,15 @@ table! {
             .because("The program's name, which site owners use in their rules.")
             .example("--robots-agent examplebot")
             .flag("robots-agent"),
+        /// Sign each request with the private key in this file (Ed25519, PKCS#8 or JWK), as Web Bot Auth
+        pub sign_key: Option<PathBuf> = key(Shape::Value("KEY"), "")
+            .because("None. Sites that know the key can tell your crawler from others that use its name.")
+            .example("--sign key.pem")
+            .flag("sign"),
+        /// Where sites find the key of --sign: the https URL of its directory
+        pub signature_agent: Option<DirectoryUrl> = key(Shape::Value("URL"), "")
+            .because("None. 'ndcrawl jwks KEY' prints what to publish there.")
+            .example("--signature-agent https://bot.example/.well-known/http-message-signatures-directory")
+            .flag("signature-agent"),
     }
 }
