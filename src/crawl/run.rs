@@ -157,6 +157,12 @@ impl Crawl {
             rests: shared.rests.clone(),
             resting: &shared.resting,
         });
+        let archive = store.archive();
+        fetcher.keep_site_files(move |file, fetched| {
+            if let Err(error) = archive.put_site_file(file, fetched) {
+                tracing::error!(file, %error, "file of a site not archived: what it says cannot be proven later");
+            }
+        });
         let resting = restore::rests(&store, &fetcher, &frontier, taken_over)?;
         let mark = store.mark();
         let policy =

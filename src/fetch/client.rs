@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use super::address_attempts::list;
@@ -34,6 +34,9 @@ use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow
 const MOST_REPEATS: u32 = 10;
 const REPEAT_PAUSE: Duration = Duration::from_millis(20);
 
+/// Takes an exchange that was made to read a file of a site, with the URL of the file.
+type KeepSiteFile = Arc<dyn Fn(&str, &Fetched) + Send + Sync>;
+
 /// HTTP client with robots.txt, politeness and address filter. Clones are cheap and share all state.
 #[derive(Clone)]
 pub struct Fetcher(pub(super) Arc<Inner>);
@@ -47,6 +50,7 @@ pub(super) struct Inner {
     pub(super) politeness: Politeness,
     pub(super) robots: RobotsCache,
     site_files: SiteFiles,
+    keep_site_file: OnceLock<KeepSiteFile>,
     in_flight: InFlight,
     /// Whether any server has ever answered.
     heard: AtomicBool,
@@ -69,6 +73,7 @@ impl Fetcher {
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
             site_files: SiteFiles::default(),
+            keep_site_file: OnceLock::new(),
             in_flight: InFlight::default(),
             heard: AtomicBool::new(false),
             silent: Mutex::default(),
@@ -202,6 +207,12 @@ impl Fetcher {
         self.0.politeness.store_with(store);
     }
 
+    /// Calls `keep` with each exchange for robots.txt or another file that speaks for a site, and with the URL of the file,
+    /// before anything follows from it. It may block. Only the first call counts.
+    pub fn keep_site_files(&self, keep: impl Fn(&str, &Fetched) + Send + Sync + 'static) {
+        let _ = self.0.keep_site_file.set(Arc::new(keep));
+    }
+
     /// Has the origin rest in the next run until `due`, when a URL of it is to be tried again.
     pub fn store_retry(&self, origin: &str, due: std::time::Instant) {
         self.0.politeness.note_retry(origin, due);
@@ -314,6 +325,16 @@ impl Fetcher {
 impl RobotsTransport for Fetcher {
     async fn send_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, request).await
+    }
+
+    async fn keep(&self, file: &str, fetched: Fetched) -> Fetched {
+        let Some(keep) = self.0.keep_site_file.get().cloned() else { return fetched };
+        let (file, fetched) = (file.to_owned(), Arc::new(fetched));
+        let kept = fetched.clone();
+        if let Err(error) = tokio::task::spawn_blocking(move || keep(&file, &kept)).await {
+            tracing::error!(url = %fetched.url, %error, "file of a site not handed on");
+        }
+        Arc::unwrap_or_clone(fetched)
     }
 
     fn has_heard(&self) -> bool {

@@ -19,6 +19,9 @@ pub(super) trait RobotsTransport: Sync {
         request: &RequestOptions,
     ) -> impl Future<Output = Result<Fetched, FetchFailure>> + Send;
 
+    /// Hands on an exchange that was made to read this file of a site, and returns it.
+    fn keep(&self, file: &str, fetched: Fetched) -> impl Future<Output = Fetched> + Send;
+
     /// Whether any server has ever answered.
     fn has_heard(&self) -> bool;
 
@@ -76,12 +79,14 @@ async fn follow_redirects(
 ) -> Result<Fetched, FetchFailure> {
     let names = Normalizer::new(NormalizeOptions { strip_params: Vec::new(), ..NormalizeOptions::default() });
     let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("{path}: {error}"));
-    let mut url = names.absolute(&format!("{origin}{path}")).map_err(no_url)?;
+    let file = names.absolute(&format!("{origin}{path}")).map_err(no_url)?;
+    let mut url = file.clone();
     let mut request =
         RequestOptions { max_body, any_type: true, sitemap_bytes: None, unless: Validators::default(), spelling: None };
     let mut hops = 0;
     loop {
         let fetched = transport.send_politely(&url, &request).await?;
+        let fetched = transport.keep(file.as_str(), fetched).await;
         if fetched.status == 206
             && let Some(Absent::Part(detail)) = absent_page(&fetched)
         {
@@ -107,10 +112,12 @@ async fn follow_redirects(
 }
 
 fn row_of(answer: Result<Fetched, FetchFailure>) -> (RobotsRow, Option<FetchFailure>) {
-    let fetched_at = now_millis();
     match answer {
-        Ok(fetched) => (RobotsRow { fetched_at, status: fetched.status, body: fetched.body }, None),
-        Err(failure) => (RobotsRow { fetched_at, status: 0, body: Vec::new() }, Some(failure)),
+        Ok(Fetched { started_at, status, body, .. }) => {
+            // The time that the archive tells, too.
+            (RobotsRow { fetched_at: started_at.unwrap_or_else(now_millis), status, body }, None)
+        }
+        Err(failure) => (RobotsRow { fetched_at: now_millis(), status: 0, body: Vec::new() }, Some(failure)),
     }
 }
 
@@ -162,6 +169,29 @@ mod tests {
         let robots = Fetcher::new(options()).unwrap().robots(&server.url("/")).await;
         assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Allowed);
         assert_eq!(server.paths().len(), 6);
+    }
+
+    #[tokio::test]
+    async fn each_exchange_is_handed_on_with_the_file_that_it_is_for() {
+        let server = Server::new(|request| match path(request) {
+            "/robots.txt" => text("302 Found", "Location: /elsewhere\r\n", ""),
+            _ => text("200 OK", "", "User-agent: *\nContent-Usage: train-ai=n\n"),
+        });
+        let server = server.await;
+        let fetcher = Fetcher::new(options()).unwrap();
+        let kept = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let keeps = kept.clone();
+        fetcher.keep_site_files(move |file, fetched| {
+            keeps.lock().unwrap().push((file.to_owned(), fetched.url.clone(), fetched.status, fetched.started_at));
+        });
+        let (robots, page) = (fetcher.robots(&server.url("/")).await, server.url("/a"));
+        fetcher.polite_get(&page).await.unwrap();
+        let file = server.url("/robots.txt").as_str().to_owned();
+        let kept = kept.lock().unwrap();
+        assert!(kept.iter().all(|(of, ..)| *of == file), "{kept:?}");
+        let urls: Vec<_> = kept.iter().map(|(_, url, status, _)| (url.as_url().path(), *status)).collect();
+        assert_eq!(urls, [("/robots.txt", 302), ("/elsewhere", 200)]);
+        assert_eq!(kept[1].3, Some(robots.row().fetched_at), "the time of the archive is that of the statements");
     }
 
     #[tokio::test]

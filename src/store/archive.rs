@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::model::{CommitMark, DecidedBy, Digest, PageId, PageRow, PutPage, Verdict, WarcLocation};
+use crate::model::{CommitMark, DecidedBy, Digest, Fetched, PageId, PageRow, PutPage, Verdict, WarcLocation};
 
 use super::error::{Error, Result};
 use super::gzip::Gzip;
 use super::mutex::locked;
 use super::reader::StoreReader;
-use super::warc::{Draft, Kind};
+use super::warc::{Draft, Kind, payload_digest};
 use super::warc_files::WarcFiles;
 use super::warc_reader::{WarcReader, WarcRecord};
 
@@ -25,6 +25,9 @@ use super::warc_reader::{WarcReader, WarcRecord};
 /// | has the bytes of an archived page | `revisit` | of the revisit |
 /// | any other duplicate | `metadata`, and a second one with its text if that is kept | of the first |
 /// | a duplicate whose body is kept | `response`, `request`, `metadata` | of the response |
+///
+/// Files that speak for a site, such as robots.txt, have a `response` and a `request` with the field `Site-File`. No page
+/// line names them.
 ///
 /// Calls compress and write, so they block: make them on a thread that may wait.
 #[derive(Clone)]
@@ -41,6 +44,8 @@ struct ArchiveState {
     files: WarcFiles,
     /// Pages put since the last commit, and since the one before it.
     recent: [RecentPages; 2],
+    /// Files of sites that were put.
+    site_files: u32,
     /// A spare compressor. One page takes it, others create their own.
     gzip: Option<Gzip>,
 }
@@ -56,7 +61,7 @@ struct RecentPages {
 impl Archive {
     pub(crate) fn new(files: WarcFiles, reader: StoreReader, enabled: bool, first_file: u32) -> Self {
         let level = files.gzip_level();
-        let state = ArchiveState { files, recent: Default::default(), gzip: None };
+        let state = ArchiveState { files, recent: Default::default(), site_files: 0, gzip: None };
         Self { state: Arc::new(Mutex::new(state)), reader, enabled, level, first_file }
     }
 
@@ -80,11 +85,7 @@ impl Archive {
         }
         let drafts: Vec<Draft<'_>> =
             self.drafts(page)?.into_iter().map(|draft| draft.with_row(page.row.as_ref())).collect();
-        // Compression takes longest and needs no lock.
-        let mut gzip = locked(&self.state).gzip.take().unwrap_or_else(|| Gzip::new(self.level));
-        let members: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.to_member(&mut gzip)).collect();
-        let mut state = locked(&self.state);
-        state.gzip = Some(gzip);
+        let (mut state, members) = self.compressed(&drafts);
         let locations = state.files.append(&members)?;
         let unchanged = page.unchanged.as_ref().filter(|_| page.verdict.is_unique());
         let main = unchanged.map(|unchanged| unchanged.location).or(locations.first().copied());
@@ -92,6 +93,38 @@ impl Archive {
             state.remember(page, location);
         }
         Ok(main)
+    }
+
+    /// Appends an exchange that was made to read this file of a site. The next commit makes it durable.
+    ///
+    /// # Errors
+    /// As [`put_page`](Self::put_page).
+    pub fn put_site_file(&self, file: &str, fetched: &Fetched) -> Result<()> {
+        if !self.enabled {
+            return Ok(());
+        }
+        let name = {
+            let mut state = locked(&self.state);
+            state.site_files += 1;
+            // Two files may lead to one address at the same time.
+            let exchange = format!("{} {:?}", fetched.address_requested(), fetched.started_at);
+            PageId::new(state.files.crawl(), &exchange, state.site_files)
+        };
+        let digest = payload_digest(&fetched.body);
+        let drafts = [Draft::response(name, fetched, &digest), Draft::request(name, fetched)];
+        let drafts = drafts.map(|draft| draft.of_site_file(file));
+        let (mut state, members) = self.compressed(&drafts);
+        state.files.append(&members).map(drop)
+    }
+
+    /// Compresses records, and then waits for the files.
+    fn compressed(&self, drafts: &[Draft<'_>]) -> (MutexGuard<'_, ArchiveState>, Vec<Vec<u8>>) {
+        // Compression takes longest and needs no lock.
+        let mut gzip = locked(&self.state).gzip.take().unwrap_or_else(|| Gzip::new(self.level));
+        let members = drafts.iter().map(|draft| draft.to_member(&mut gzip)).collect();
+        let mut state = locked(&self.state);
+        state.gzip = Some(gzip);
+        (state, members)
     }
 
     /// Reads the body of an archived page.

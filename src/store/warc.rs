@@ -106,6 +106,11 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Adds the URL of the file of a site for which the exchange was made; redirects lead from there to others.
+    pub(crate) fn of_site_file(self, url: &str) -> Self {
+        self.with("Site-File", url)
+    }
+
     fn with_exchange(self, fetched: &Fetched) -> Self {
         let draft = self.with("WARC-Protocol", http_block::protocol(fetched));
         match fetched.address {

@@ -85,6 +85,11 @@ impl WarcFiles {
         Ok(())
     }
 
+    /// Returns the id of the crawl.
+    pub(crate) fn crawl(&self) -> &str {
+        &self.crawl
+    }
+
     pub(crate) fn gzip_level(&self) -> u32 {
         self.options.gzip_level
     }

@@ -43,11 +43,12 @@ fn a_warc_file_has_the_records_of_the_selected_pages_and_an_index_that_finds_the
     }
 
     export(&place, &["--format", "warc", "--outcome", "all", "-o", "all.warc.gz"]).expect_code(0);
-    // The texts of near-duplicates are the crawl's own.
+    // The texts of near-duplicates and the files of the site are the crawl's own.
     let is_text = |record: &WarcRecord| record.kind() == "metadata" && record.block.starts_with(b"text: ");
+    let is_own = |record: &WarcRecord| is_text(record) || record.field("Site-File").is_some();
     let count = |path: &Path| {
         let records = WarcReader::new(File::open(path).unwrap(), 0).map(Result::unwrap);
-        records.filter(|record| !is_text(record)).count()
+        records.filter(|record| !is_own(record)).count()
     };
     let own = fs::read_dir(place.path("out/warc")).unwrap().map(|file| count(&file.unwrap().path())).sum::<usize>();
     assert_eq!(count(&place.path("all.warc.gz")), own);

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axum::http::HeaderMap;
+use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
-use crate::invariants::{lines, outcome, text};
+use crate::invariants::{assert_folder_is_sound, lines, outcome, text};
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
@@ -120,6 +122,10 @@ fn told(place: &Place) -> BTreeMap<String, Vec<String>> {
     };
     let of_line = |line: &Value| line["preferences"].as_array().into_iter().flatten().map(statement).collect();
     lines(&place.path("out")).iter().map(|(url, line)| (path(url), of_line(line))).collect()
+}
+
+fn is_site_file(url: &str) -> bool {
+    ["/robots.txt", "/.well-known/tdmrep.json", "/ai.txt"].contains(&&*path(url))
 }
 
 /// The requests for the files of sites, and those for pages.
@@ -260,4 +266,90 @@ fn a_recrawl_tells_what_is_said_now() {
     let line = lines.iter().find(|(url, _)| url.ends_with("/changes")).unwrap().1;
     assert_eq!((outcome(line), line["status"].as_u64()), ("not-modified", Some(304)));
     assert_eq!(told(&place)["/noai"], ["noai page train-ai=n", "noai page"]);
+}
+
+/// The fields of the records of files of sites in the archive, and all that they hold.
+fn archived_files(place: &Place) -> Vec<(BTreeMap<String, String>, String)> {
+    let mut files: Vec<_> = fs::read_dir(place.path("out/warc")).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let mut text = String::new();
+    for file in files {
+        MultiGzDecoder::new(fs::File::open(file).unwrap()).read_to_string(&mut text).unwrap();
+    }
+    let records = text.split("WARC/1.1\r\n").skip(1).map(|record| {
+        let (head, block) = record.split_once("\r\n\r\n").unwrap();
+        let fields = head.lines().filter_map(|line| line.split_once(": "));
+        (fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(), block.to_owned())
+    });
+    records.filter(|(fields, _): &(BTreeMap<_, _>, _)| fields.contains_key("Site-File")).collect()
+}
+
+#[test]
+fn what_was_said_is_archived_as_it_came_and_taken_for_no_page() {
+    let (web, _) = web();
+    let place = Place::new();
+    crawl(&place, &web, &["--preferences"]).finish().expect_code(0);
+    let asked = web.requests().into_iter().map(|request| request.url).filter(|url| is_site_file(url));
+    let asked: Vec<String> = asked.collect();
+    let (files, pages) = (archived_files(&place), lines(&place.path("out")));
+    for kind in ["response", "request"] {
+        let of_kind = files.iter().filter(|(fields, _)| fields["WARC-Type"] == kind);
+        let mut named: Vec<String> = of_kind.map(|(fields, _)| fields["Site-File"].clone()).collect();
+        let mut asked = asked.clone();
+        (named.sort(), asked.sort());
+        assert_eq!(named, asked, "{kind}: each request, those for files that are not there, too");
+    }
+    let robots = files.iter().find(|(fields, block)| fields["WARC-Type"] == "response" && block.contains(ROBOTS));
+    assert_eq!(robots.unwrap().0["WARC-Target-URI"], format!("{}/robots.txt", web.origins()[0]));
+    // Each statement of a file leads to its record by file and time.
+    let mut count = 0;
+    for (url, line) in &pages {
+        for said in line["preferences"].as_array().into_iter().flatten().filter(|said| !said["at"].is_null()) {
+            let file = match text(said, "from") {
+                "tdmrep.json" => "/.well-known/tdmrep.json".to_owned(),
+                name => format!("/{name}"),
+            };
+            let file = url::Url::parse(url).unwrap().join(&file).unwrap().to_string();
+            let at: jiff::Timestamp = text(said, "at").parse().unwrap();
+            let is_it = |fields: &BTreeMap<String, String>| {
+                fields["Site-File"] == file && fields["WARC-Date"].parse::<jiff::Timestamp>().unwrap() == at
+            };
+            assert!(files.iter().any(|(fields, _)| fields["WARC-Type"] == "response" && is_it(fields)), "{said}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+
+    // No command takes them for pages.
+    assert!(!pages.keys().any(|url| is_site_file(url)));
+    assert_folder_is_sound(&place);
+    place.run(["reindex", "out", "--force"]).finish().expect_code(0);
+    assert_eq!(lines(&place.path("out")).len(), pages.len());
+    assert_folder_is_sound(&place);
+    for name in ["pages.cdxj", "pages.warc", "pages.jsonl"] {
+        place.run(["export", "out", "-o", name]).finish().expect_code(0);
+        let exported = String::from_utf8_lossy(&fs::read(place.path(name)).unwrap()).into_owned();
+        assert!(exported.contains("/silent") && !exported.contains("robots.txt\r\n"), "{name}");
+        assert!(!exported.contains("Site-File") && !exported.contains("/ai.txt"), "{name}");
+    }
+    place.run(["export", "out", "-o", "pages.wacz"]).finish().expect_code(0);
+    let deduplicated = place.run(["dedup", "out/warc", "-o", "again"]).finish().expect_code(0);
+    let again = lines(&place.path("again"));
+    assert_eq!(again.keys().collect::<Vec<_>>(), pages.keys().collect::<Vec<_>>(), "{}", deduplicated.stderr);
+}
+
+#[test]
+fn a_recrawl_archives_the_files_of_sites_anew_and_no_archive_has_none() {
+    let (web, _) = web();
+    let place = Place::new();
+    crawl(&place, &web, &[]).finish().expect_code(0);
+    assert_eq!(archived_files(&place).len(), 2 * 3);
+    crawl(&place, &web, &["--recrawl"]).finish().expect_code(0);
+    assert_eq!(archived_files(&place).len(), 2 * 2 * 3);
+    let robots = web.requests().into_iter().filter(|request| request.url.ends_with("/robots.txt"));
+    assert_eq!(robots.count(), 2 * 3, "once a host and crawl");
+    assert_folder_is_sound(&place);
+    let place = Place::new();
+    crawl(&place, &web, &["--no-warc"]).finish().expect_code(0);
+    assert!(!place.path("out/warc").exists());
 }

@@ -35,6 +35,8 @@ pub(super) struct RecordHead {
     /// Length of the block in bytes.
     pub(super) length: Option<u64>,
     pub(super) digest: Option<BlockDigest>,
+    /// Whether it is a file that speaks for a site, such as robots.txt, in an archive of this program.
+    pub(super) is_site_file: bool,
     /// Whether the block is only a part of what was received.
     pub(super) is_truncated: bool,
 }

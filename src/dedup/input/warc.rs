@@ -49,6 +49,7 @@ fn parse(header: &[u8]) -> RecordHead {
             "warc-block-digest" => head.digest = BlockDigest::parse(value),
             // A segment is one of several records that hold the parts of a block (section 8).
             "warc-truncated" | "warc-segment-number" => head.is_truncated = true,
+            "site-file" => head.is_site_file = true,
             "content-type" => value.clone_into(&mut head.content_type),
             "content-length" => head.length = value.parse().ok(),
             _ => {}
@@ -61,7 +62,7 @@ fn page(head: &RecordHead, block: Vec<u8>, options: &Options) -> PageResult {
     let is_http = head.content_type.to_ascii_lowercase().starts_with("application/http");
     let is_other = ["dns:", "metadata:", "urn:", "about:"].iter().any(|other| head.url.starts_with(other));
     let answer = match head.kind.as_str() {
-        _ if is_other => return Ok(None),
+        _ if is_other || head.is_site_file => return Ok(None),
         "response" if is_http => http::answer(&block, options.max_body)?,
         "resource" | "response" => plain(block, &head.content_type, options),
         // WET: the text of a page, always in UTF-8.
