@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, exit, report_error};
+use crate::cli::format::counted;
 use crate::cli::setup;
 use crate::cli::summary::{PredictionCost, SkippingCost};
 use crate::cli::terminal::write_stderr;
@@ -116,6 +117,10 @@ pub(super) fn parts_folder(path: &Path) -> PathBuf {
 /// Writes the differences of two crawls, as [`write_report`] does.
 pub(super) fn write_comparison(path: &Path, folder: &Path, against: &Path) -> Result<WrittenReport, CliError> {
     let comparison = Comparison::read(folder, against).map_err(report_error)?;
+    if comparison.other_uses > 0 {
+        let pages = counted(comparison.other_uses, "page", "pages");
+        write_stderr(&format!("note: of the use of {pages} something else is said than before"));
+    }
     let [later, earlier] = [folder, against].map(|folder| folder.display().to_string());
     let written = write_page(path, |_, parts, write| comparison.html([&later, &earlier], parts, write));
     written.map_err(|error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display())))

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::ReportError;
 use super::csv_list::CsvList;
-use crate::model::{Exclusion, OutcomeKind, PageLine, Reason};
+use crate::model::{Exclusion, OutcomeKind, PageLine, Permission, Reason, Usage, permission};
 use crate::store::PageLines;
 
 /// Examples of each change.
@@ -90,6 +90,10 @@ pub struct Comparison {
     pub counts: HashMap<PageChange, u64>,
     /// The first pages of each change but [`PageChange::Same`].
     pub examples: HashMap<PageChange, Vec<ChangedPage>>,
+    /// Pages in both crawls of whose use something else is said, whatever became of their text.
+    pub other_uses: u64,
+    /// The first of these.
+    pub use_examples: Vec<ChangedPage>,
     /// All pages that changed.
     pub list: CsvList,
 }
@@ -99,6 +103,8 @@ pub struct Comparison {
 struct PageState {
     is_kept: bool,
     text: u128,
+    /// What is said of each use, in the order of [`Usage::ALL`].
+    uses: [Permission; Usage::ALL.len()],
 }
 
 impl PageState {
@@ -106,7 +112,18 @@ impl PageState {
     fn of(line: &PageLine) -> Option<Self> {
         let is_copy = matches!(line.outcome, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         let text = line.text_digest.as_deref().or(line.digest.as_deref()).unwrap_or_default();
-        (line.is_kept() || is_copy).then(|| Self { is_kept: line.is_kept(), text: xxh3_128(text.as_bytes()) })
+        (line.is_kept() || is_copy).then(|| Self {
+            is_kept: line.is_kept(),
+            text: xxh3_128(text.as_bytes()),
+            uses: Usage::ALL.map(|usage| permission(&line.preferences, usage)),
+        })
+    }
+
+    /// Returns the uses of which something else is said now, as words: `train-ai y → n`.
+    fn other_uses(&self, now: &Self) -> String {
+        let pairs = Usage::ALL.iter().zip(self.uses.iter().zip(&now.uses)).filter(|(_, (before, now))| before != now);
+        let words = pairs.map(|(usage, (before, now))| format!("{} {} → {}", usage.name(), before.name(), now.name()));
+        words.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -137,6 +154,8 @@ impl Comparison {
             is_by_path,
             counts: HashMap::new(),
             examples: HashMap::new(),
+            other_uses: 0,
+            use_examples: Vec::new(),
             list: CsvList::new(&["change", "url", "note"]),
         };
         for line in PageLines::open(earlier)? {
@@ -170,6 +189,10 @@ impl Comparison {
             };
             comparison.later.add(state);
             now.insert(key);
+            let other_uses = before.get(&key).map(|old| old.other_uses(&state)).unwrap_or_default();
+            if !other_uses.is_empty() {
+                comparison.add_use(&line.url, other_uses);
+            }
             let change = match before.get(&key) {
                 None => PageChange::New,
                 Some(old) if old.is_kept && !state.is_kept => PageChange::NewlyDuplicated,
@@ -194,6 +217,14 @@ impl Comparison {
             }
         }
         Ok(comparison)
+    }
+
+    fn add_use(&mut self, url: &str, note: String) {
+        self.other_uses += 1;
+        self.list.push(&["other use", url, &note]);
+        if self.use_examples.len() < EXAMPLES {
+            self.use_examples.push(ChangedPage { url: url.to_owned(), note });
+        }
     }
 
     fn add(&mut self, change: PageChange, url: String, note: String) {
@@ -302,6 +333,43 @@ mod tests {
             folder(&[("http://a.test/", OutcomeKind::Stored, "1"), ("http://a.test/y", OutcomeKind::Deferred, "")]);
         let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
         assert_eq!((comparison.count(PageChange::Gone), comparison.count(PageChange::NotFetched)), (0, 2));
+    }
+
+    #[test]
+    fn another_answer_on_a_use_is_told_whatever_became_of_the_text() {
+        let crawled = |lines: &[(&str, &str, &str)]| {
+            let folder = tempfile::tempdir().unwrap();
+            let line = |(url, text, usage): &(&str, &str, &str)| {
+                let from = crate::model::PreferencePlace::Header;
+                let line = PageLine {
+                    url: (*url).to_owned(),
+                    outcome: OutcomeKind::Stored,
+                    text_digest: Some((*text).to_owned()),
+                    preferences: vec![crate::pagetext::preferences::content_usage(usage, from)],
+                    ..PageLine::default()
+                };
+                serde_json::to_string(&line).unwrap() + "\n"
+            };
+            std::fs::write(folder.path().join("pages.jsonl"), lines.iter().map(line).collect::<String>()).unwrap();
+            folder
+        };
+        let earlier = crawled(&[
+            ("http://a.test/same", "1", "train-ai=y"),
+            ("http://a.test/words", "2", "train-ai=n, x=1"),
+            ("http://a.test/changed", "3", "search=y"),
+            ("http://a.test/gone", "4", "train-ai=y"),
+        ]);
+        let later = crawled(&[
+            ("http://a.test/same", "1", "train-ai=n"),
+            ("http://a.test/words", "2", "x=2, train-ai=n"),
+            ("http://a.test/changed", "3b", "train-ai=?"),
+            ("http://a.test/new", "5", "train-ai=n"),
+        ]);
+        let comparison = Comparison::read(later.path(), earlier.path()).unwrap();
+        let notes: Vec<&str> = comparison.use_examples.iter().map(|page| page.note.as_str()).collect();
+        assert_eq!(notes, ["train-ai y → n", "train-ai unknown → unclear, search y → unclear"]);
+        assert_eq!((comparison.other_uses, comparison.count(PageChange::Same)), (2, 2));
+        assert!(comparison.list.text().contains("other use,http://a.test/same,train-ai y → n\r\n"));
     }
 
     #[test]

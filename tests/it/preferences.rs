@@ -266,6 +266,12 @@ fn a_recrawl_tells_what_is_said_now() {
     let line = lines.iter().find(|(url, _)| url.ends_with("/changes")).unwrap().1;
     assert_eq!((outcome(line), line["status"].as_u64()), ("not-modified", Some(304)));
     assert_eq!(told(&place)["/noai"], ["noai page train-ai=n", "noai page"]);
+    // What is said otherwise than before is told, and nothing else.
+    let report = place.run(["report", "out", "--against", "out/earlier/1"]).finish().expect_code(0);
+    assert!(report.stderr.contains("note: of the use of 1 page something else is said"), "{}", report.stderr);
+    let list = fs::read_to_string(place.path("out/comparison_files/changes.csv")).unwrap();
+    let uses: Vec<&str> = list.lines().filter(|line| line.starts_with("other use,")).collect();
+    assert!(matches!(uses[..], [line] if line.ends_with("/changes,train-ai y → n")), "{list}");
 }
 
 /// The fields of the records of files of sites in the archive, and all that they hold.

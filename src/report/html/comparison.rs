@@ -3,7 +3,10 @@
 use super::frame;
 use super::listing::{Cell, Listing, Parts};
 use crate::html_writer::{card, counted, escaped, thousands};
-use crate::report::{ComparedPages, Comparison, PageChange};
+use crate::report::{ChangedPage, ComparedPages, Comparison, PageChange};
+
+/// The name of pages of whose use something else is said.
+const OTHER_USE: &str = "other preferences of use";
 
 /// Returns the page. `names` are those of the later and of the earlier crawl.
 pub(in super::super) fn page(comparison: &Comparison, names: [&str; 2], parts: &mut Parts<'_>) -> String {
@@ -24,9 +27,16 @@ pub(in super::super) fn page(comparison: &Comparison, names: [&str; 2], parts: &
     );
     let cards: String =
         PageChange::ALL.map(|change| card(&thousands(comparison.count(change)), change.name())).concat();
-    body += &format!("<div class=\"cards\">{cards}</div>\n");
+    let uses =
+        if comparison.other_uses > 0 { card(&thousands(comparison.other_uses), OTHER_USE) } else { String::new() };
+    body += &format!("<div class=\"cards\">{cards}{uses}</div>\n");
     for change in PageChange::ALL {
-        body += &section(comparison, change, parts);
+        if let Some(pages) = comparison.examples.get(&change) {
+            body += &section(change.name(), pages, comparison.count(change), parts);
+        }
+    }
+    if comparison.other_uses > 0 {
+        body += &section(OTHER_USE, &comparison.use_examples, comparison.other_uses, parts);
     }
     frame(&title, &body)
 }
@@ -48,9 +58,7 @@ fn answer(comparison: &Comparison) -> String {
     )
 }
 
-fn section(comparison: &Comparison, change: PageChange, parts: &mut Parts<'_>) -> String {
-    let Some(pages) = comparison.examples.get(&change) else { return String::new() };
-    let name = change.name();
+fn section(name: &str, pages: &[ChangedPage], count: u64, parts: &mut Parts<'_>) -> String {
     let id = name.replace(' ', "-");
     let title = name[..1].to_uppercase() + &name[1..];
     let listing = Listing {
@@ -61,7 +69,7 @@ fn section(comparison: &Comparison, change: PageChange, parts: &mut Parts<'_>) -
         most: pages.len(),
         what: "pages",
     };
-    let more = match comparison.count(change) - pages.len() as u64 {
+    let more = match count - pages.len() as u64 {
         0 => String::new(),
         more => format!("<p class=\"soft\">… and {} more in changes.csv</p>\n", thousands(more)),
     };
