@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::model::{Digest, OutcomeKind, PageLine};
 use crate::store::PageLines;
 
+use super::cluster_name::cluster_of;
 use super::error::Result;
-use super::row::cluster_of;
 
 /// The clusters that have duplicates.
 ///

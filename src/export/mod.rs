@@ -22,10 +22,12 @@
 
 mod cdxj;
 mod cluster_facts;
+mod cluster_name;
 mod columns;
 mod content;
 mod csv;
 mod dataset;
+mod disallowing;
 mod error;
 mod folder_output;
 mod host_blocks;
@@ -54,6 +56,7 @@ pub use cdxj::cdxj;
 pub use columns::TextColumns;
 pub use csv::csv_cell;
 pub use dataset::dataset;
+pub use disallowing::DisallowingClusters;
 pub use error::{ExportError, Result};
 pub use jsonl::{Compression, jsonl};
 pub use markdown::markdown;

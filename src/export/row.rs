@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::model::{Digest, OutcomeKind, PageLine, Preference, Provenance};
+use crate::model::{OutcomeKind, PageLine, Preference, Provenance};
 use crate::pagetext::PageText;
 
+use super::cluster_name::cluster_of;
 use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::Result;
@@ -170,15 +171,6 @@ impl ExportRow {
             ..Self::default()
         }
     }
-}
-
-/// Returns the cluster of a page: named by the stored page that it is or repeats.
-pub(super) fn cluster_of(line: &PageLine) -> Option<Digest> {
-    let representative = line.original_key().or_else(|| line.is_kept().then(|| line.key()))?;
-    Some(match &line.duplicate_in {
-        None => Digest::of(representative.as_bytes()),
-        Some(folder) => Digest::of(format!("{folder}\n{representative}").as_bytes()),
-    })
 }
 
 impl From<Provenance> for ProvenanceFields {

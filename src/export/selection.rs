@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{OutcomeKind, PageLine, Permission, Usage, permission};
+use crate::model::{OutcomeKind, PageLine, Permission, Usage};
+
+use super::disallowing::DisallowingClusters;
 
 /// Directives that hold a page back from exports.
 const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];
@@ -22,6 +24,8 @@ pub struct Selection {
     pub elected: ElectedPages,
     /// What must be said of these uses; empty for all.
     pub uses: BTreeMap<Usage, BTreeSet<Permission>>,
+    /// The clusters of which a page disallows a use. Empty if each page speaks for itself.
+    pub disallowing: DisallowingClusters,
     /// Whether pages marked `noarchive` or `noindex` are exported too.
     pub ignore_noarchive: bool,
 }
@@ -51,6 +55,7 @@ impl Default for Selection {
             hosts: BTreeSet::new(),
             languages: BTreeSet::new(),
             uses: BTreeMap::new(),
+            disallowing: DisallowingClusters::default(),
             elected: ElectedPages::default(),
             ignore_noarchive: false,
         }
@@ -91,7 +96,7 @@ impl Selection {
     /// Returns what is said of the first use of which something else must be said.
     fn other_use(&self, line: &PageLine) -> Option<Permission> {
         self.uses.iter().find_map(|(usage, wanted)| {
-            Some(permission(&line.preferences, *usage)).filter(|said| !wanted.contains(said))
+            Some(self.disallowing.permission(line, *usage)).filter(|said| !wanted.contains(said))
         })
     }
 }

@@ -359,3 +359,44 @@ fn a_recrawl_archives_the_files_of_sites_anew_and_no_archive_has_none() {
     crawl(&place, &web, &["--no-warc"]).finish().expect_code(0);
     assert!(!place.path("out/warc").exists());
 }
+
+/// Two texts of two pages each, and one of one page. Of the first, the copy disallows what the page allows.
+struct Copies;
+
+impl Content for Copies {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let (text, usage) = match &*path(url) {
+            "/" => ("start", ""),
+            "/one" => ("one", "train-ai=y"),
+            "/one-copy" => ("one", "train-ai=n"),
+            "/two" => ("two", "train-ai=y"),
+            "/two-copy" => ("two", ""),
+            "/three" => ("three", "train-ai=y"),
+            _ => return Answer::error(404),
+        };
+        let links =
+            ["/one", "/two", "/three", "/one-copy", "/two-copy"].map(|path| format!("<a href={path}>{path}</a> "));
+        let links = if text == "start" { links.concat() } else { String::new() };
+        let words = sentences(&words_of(3, text, 150));
+        let mut answer = Answer::html(format!("<!DOCTYPE html><title>{text}</title><p>{words}</p>{links}"));
+        answer.headers.extend((!usage.is_empty()).then(|| ("content-usage", usage.to_owned())));
+        answer
+    }
+}
+
+#[test]
+fn copies_may_be_asked_too() {
+    let web = Web::start(1, |_| Arc::new(Copies));
+    let place = Place::new();
+    crawl(&place, &web, &["-c", "1", "--host-concurrency", "1"]).finish().expect_code(0);
+    let set = |paths: &[&str]| -> BTreeSet<String> { paths.iter().map(|path| (*path).to_owned()).collect() };
+    assert_eq!(exported(&place, "train-ai=y").0, set(&["/one", "/two", "/three"]));
+    let run = place.run(["export", "out", "-o", "asked.jsonl", "--usage", "train-ai=y", "--usage-of-copies"]);
+    let run = run.finish().expect_code(0);
+    assert!(run.stderr.contains("left out by --usage: n 1, unknown 1"), "{}", run.stderr);
+    let rows = fs::read_to_string(place.path("asked.jsonl")).unwrap();
+    let rows = rows.lines().map(|row| path(text(&serde_json::from_str::<Value>(row).unwrap(), "url")));
+    assert_eq!(rows.collect::<BTreeSet<_>>(), set(&["/two", "/three"]));
+    let refused = place.run(["export", "out", "-o", "x.jsonl", "--usage-of-copies"]).finish().expect_code(2);
+    assert!(refused.stderr.contains("--usage"), "{}", refused.stderr);
+}

@@ -116,6 +116,9 @@ pub struct ExportArguments {
     /// Export pages of which this is said only: train-ai, ai-input, search or tdm, and y, n, unclear or unknown, joined by +
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub usage: Vec<UsageChoice>,
+    /// --usage asks the duplicates of a page, too: what one of them disallows is disallowed
+    #[arg(long, requires = "usage")]
+    pub usage_of_copies: bool,
     /// Which page represents a cluster of duplicates
     #[arg(long, value_name = "WHICH", default_value = "stored")]
     pub representative: Representative,

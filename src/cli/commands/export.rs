@@ -20,8 +20,8 @@ use crate::cli::status_file::{RunState, StatusFile};
 use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::export::{
-    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder, Output, Selection,
-    ShardFormat, TextColumns,
+    self, Compression, DisallowingClusters, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder,
+    Output, Selection, ShardFormat, TextColumns,
 };
 use crate::model::{OutcomeKind, Permission, Usage};
 use crate::objects::ObjectUrl;
@@ -90,6 +90,10 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
         let pairs = clusters.filter_map(|cluster| Some((cluster.representative, cluster.elected?)));
         selection.elected = ElectedPages::new(pairs);
     }
+    if arguments.usage_of_copies {
+        let uses = selection.uses.keys().copied();
+        selection.disallowing = DisallowingClusters::read(&arguments.dir, uses).map_err(export_error)?;
+    }
     let file = arguments
         .out
         .clone()
@@ -142,6 +146,7 @@ fn selection(arguments: &ExportArguments, format: ExportFormat) -> Result<Select
         languages: lower(&arguments.lang),
         uses: uses(&arguments.usage)?,
         elected: ElectedPages::default(),
+        disallowing: DisallowingClusters::default(),
         // Counting a page does not pass it on.
         ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || format == ExportFormat::Csv,
     })
