@@ -86,7 +86,6 @@ impl PageFetch {
     }
 
     /// Sends requests to the dispatcher, to be counted at once.
-    #[cfg_attr(not(all(feature = "browser", unix)), allow(dead_code))]
     pub async fn count_requests(&self, origin: String) {
         let traffic = self.fetcher.take_traffic(&origin);
         if traffic.requests > 0 {

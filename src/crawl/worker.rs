@@ -159,7 +159,14 @@ impl Worker {
             Err(failure) => self.unanswered(lease, &asked, failure),
         };
         if let NextStep::Finish(FetchOutcome::Page(page)) = &mut step {
-            page.rendered.preferences.extend(robots.preferences(address).into_iter().chain(site.of(address)));
+            let preferences = &mut page.rendered.preferences;
+            preferences.extend(robots.preferences(address).into_iter().chain(site.of(address)));
+            for origin in self.fetch.fetcher.read_licenses(&lease.url, preferences).await {
+                // Its own requests are counted when the lease ends.
+                if origin != lease.url.origin() {
+                    self.fetch.count_requests(origin).await;
+                }
+            }
         }
         step
     }

@@ -15,6 +15,7 @@ use super::host_health::Sign;
 use super::http_client::{HttpClients, connection, port};
 use super::in_flight::InFlight;
 use super::lenient;
+use super::licenses::Licenses;
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
 use super::request::{PageRequest, RequestOptions, Validators};
@@ -50,6 +51,7 @@ pub(super) struct Inner {
     pub(super) politeness: Politeness,
     pub(super) robots: RobotsCache,
     site_files: SiteFiles,
+    pub(super) licenses: Licenses,
     keep_site_file: OnceLock<KeepSiteFile>,
     in_flight: InFlight,
     /// Whether any server has ever answered.
@@ -73,6 +75,7 @@ impl Fetcher {
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
             site_files: SiteFiles::default(),
+            licenses: Licenses::default(),
             keep_site_file: OnceLock::new(),
             in_flight: InFlight::default(),
             heard: AtomicBool::new(false),

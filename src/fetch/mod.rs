@@ -36,6 +36,7 @@ mod host_health;
 mod http_client;
 mod in_flight;
 mod lenient;
+mod licenses;
 mod options;
 mod pace;
 mod path_preferences;

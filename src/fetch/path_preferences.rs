@@ -198,7 +198,7 @@ fn training_rules(part: &OurPart) -> PathRules {
     PathRules::new(Choice::Longest, rules)
 }
 
-fn rfc3339(millis: i64) -> Option<String> {
+pub(super) fn rfc3339(millis: i64) -> Option<String> {
     jiff::Timestamp::from_millisecond(millis).ok().map(|time| format!("{time:.3}"))
 }
 

@@ -16,14 +16,14 @@ use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
 
 /// Three hosts: one speaks by robots.txt and headers, one by files of its own, one by its pages.
-#[derive(Default)]
 struct Speaking {
+    origins: Vec<String>,
     /// The number of changes.
     version: AtomicU32,
 }
 
-const ROBOTS: &str = "License: https://rights.example/license.xml\n\nUser-agent: *\nContent-Usage: train-ai=n\n\
-    Content-Usage: /open/ train-ai=y, search=y\nContent-Signal: /signal/ ai-train=yes, ai-input=no\n";
+/// What a robots.txt says behind the name of a license, which is not there.
+const ROBOTS: &str = "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /open/ train-ai=y, search=y\nContent-Signal: /signal/ ai-train=yes, ai-input=no\n";
 const TDMREP: &str = r#"[{"location": "/free/", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1,
     "tdm-policy": "https://rights.example/policy.json"}]"#;
 const AI_TXT: &str = "User-Agent: *\nAllow: /free/\nDisallow: /paid/\n";
@@ -73,7 +73,9 @@ impl Content for Speaking {
         let url = url::Url::parse(url).unwrap();
         let host = usize::from(url.host_str().unwrap().rsplit('.').next().unwrap().parse::<u8>().unwrap()) - 1;
         match (host, url.path()) {
-            (0, "/robots.txt") => return Answer::text(ROBOTS),
+            (0, "/robots.txt") => {
+                return Answer::text(&format!("License: {}/license.xml\n\n{ROBOTS}", self.origins[0]));
+            }
             (1, "/.well-known/tdmrep.json") => return Answer::text(TDMREP),
             (1, "/ai.txt") => return Answer::text(AI_TXT),
             _ => {}
@@ -100,8 +102,13 @@ impl Content for Speaking {
 }
 
 fn web() -> (Web, Arc<Speaking>) {
-    let site = Arc::new(Speaking::default());
-    (Web::start(3, |_| site.clone()), site)
+    let mut site = None;
+    let web = Web::start(3, |origins| {
+        let speaking = Arc::new(Speaking { origins: origins.to_vec(), version: AtomicU32::default() });
+        site = Some(Arc::clone(&speaking));
+        speaking
+    });
+    (web, site.unwrap())
 }
 
 fn crawl(place: &Place, web: &Web, flags: &[&str]) -> Run {
@@ -125,13 +132,17 @@ fn told(place: &Place) -> BTreeMap<String, Vec<String>> {
 }
 
 fn is_site_file(url: &str) -> bool {
-    ["/robots.txt", "/.well-known/tdmrep.json", "/ai.txt"].contains(&&*path(url))
+    path(url) == "/robots.txt" || is_further_file(url)
+}
+
+fn is_further_file(url: &str) -> bool {
+    ["/.well-known/tdmrep.json", "/ai.txt"].contains(&&*path(url)) || path(url).ends_with(".xml")
 }
 
 /// The requests for the files of sites, and those for pages.
 fn asked(web: &Web) -> (BTreeMap<String, usize>, usize) {
-    let is_file = |url: &str| ["/.well-known/tdmrep.json", "/ai.txt"].contains(&&*path(url));
-    let (files, pages): (BTreeMap<_, _>, BTreeMap<_, _>) = web.asked().into_iter().partition(|(url, _)| is_file(url));
+    let (files, pages): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        web.asked().into_iter().partition(|(url, _)| is_further_file(url));
     (files, pages.values().sum())
 }
 
@@ -175,7 +186,7 @@ fn what_is_at_hand_is_recorded_without_a_further_request() {
     let [header, robots, license] = line["preferences"].as_array().unwrap().as_slice() else { panic!("{line}") };
     assert_eq!((text(header, "says"), &header["at"]), ("train-ai=n", &Value::Null));
     assert!(text(robots, "at") <= text(line, "fetched_at"), "{line}");
-    assert_eq!(text(license, "says"), "https://rights.example/license.xml");
+    assert_eq!(text(license, "says"), format!("{}/license.xml", web.origins()[0]));
     let (files, pages) = asked(&web);
     assert!(files.is_empty(), "{files:?}");
     assert_eq!(pages, 3 + PAGES.iter().map(|pages| pages.len()).sum::<usize>());
@@ -187,7 +198,7 @@ fn files_of_sites_are_asked_for_once_a_host_if_the_user_wants_them() {
     let place = Place::new();
     crawl(&place, &web, &["--preferences"]).finish().expect_code(0);
     let (files, pages) = asked(&web);
-    assert_eq!(files.len(), 6, "{files:?}");
+    assert_eq!(files.len(), 6 + 2, "two of each host, and two licenses: {files:?}");
     assert!(files.values().all(|times| *times == 1), "{files:?}");
     assert_eq!(pages, 3 + PAGES.iter().map(|pages| pages.len()).sum::<usize>());
     let told = told(&place);
@@ -302,7 +313,8 @@ fn what_was_said_is_archived_as_it_came_and_taken_for_no_page() {
         let of_kind = files.iter().filter(|(fields, _)| fields["WARC-Type"] == kind);
         let mut named: Vec<String> = of_kind.map(|(fields, _)| fields["Site-File"].clone()).collect();
         let mut asked = asked.clone();
-        (named.sort(), asked.sort());
+        named.sort();
+        asked.sort();
         assert_eq!(named, asked, "{kind}: each request, those for files that are not there, too");
     }
     let robots = files.iter().find(|(fields, block)| fields["WARC-Type"] == "response" && block.contains(ROBOTS));
@@ -399,4 +411,119 @@ fn copies_may_be_asked_too() {
     assert_eq!(rows.collect::<BTreeSet<_>>(), set(&["/two", "/three"]));
     let refused = place.run(["export", "out", "-o", "x.jsonl", "--usage-of-copies"]).finish().expect_code(2);
     assert!(refused.stderr.contains("--usage"), "{}", refused.stderr);
+}
+
+/// A site whose pages have licenses, and two hosts that only keep licenses.
+struct Licensed {
+    origins: Vec<String>,
+}
+
+impl Licensed {
+    fn license(&self, host: usize, path: &str) -> Option<String> {
+        let entry = |url: &str, terms: &str| format!("<content url=\"{url}\"><license>{terms}</license></content>");
+        let usage = |name: &str, words: &str| format!("<{name} type=\"usage\">{words}</{name}>");
+        let entries = match (host, path) {
+            (1, "/terms.xml") => [
+                entry("/", &(usage("permits", "search") + &usage("prohibits", "ai-train"))),
+                entry("/free/", &usage("permits", "all")),
+                entry("/paid/", &(usage("permits", "all") + "<payment type=\"crawl\"/>")),
+                entry(&format!("{}/none/", self.origins[0]), &usage("prohibits", "ai-all")),
+            ]
+            .concat(),
+            (0, "/own.xml") | (2, "/closed.xml") => entry("", &usage("permits", "ai-train")),
+            _ => return None,
+        };
+        Some(format!("<?xml version=\"1.0\"?><rsl xmlns=\"https://rslstandard.org/rsl\">{entries}</rsl>"))
+    }
+}
+
+/// The pages of the site, and the licenses that they name beside that of their robots.txt: host and path.
+const LICENSED: [(&str, Option<(usize, &str)>); 7] = [
+    ("/", None),
+    ("/free/1", None),
+    ("/paid/1", None),
+    ("/none/1", None),
+    ("/own", Some((0, "/own.xml"))),
+    ("/free/closed", Some((2, "/closed.xml"))),
+    ("/free/broken", Some((0, "/broken.xml"))),
+];
+
+impl Content for Licensed {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let host = self.origins.iter().position(|origin| url.starts_with(origin.as_str())).unwrap();
+        let path = path(url);
+        let words = |of: &str| sentences(&words_of(13, of, 150));
+        match (host, path.as_str()) {
+            (0, "/robots.txt") => return Answer::text(&format!("License: {}/terms.xml\n", self.origins[1])),
+            (2, "/robots.txt") => return Answer::text("User-agent: *\nDisallow: /closed.xml\n"),
+            (1 | 2, "/") => return Answer::html(format!("<title>{host}</title><p>{}", words(&format!("host {host}")))),
+            (0, "/broken.xml") => return Answer::html("<!DOCTYPE html><title>Terms</title><p>All rights reserved."),
+            _ => {}
+        }
+        if let Some(license) = self.license(host, &path) {
+            return Answer {
+                headers: vec![("content-type", "application/rsl+xml".to_owned())],
+                ..Answer::html(license)
+            };
+        }
+        let Some((_, license)) = LICENSED.iter().find(|(known, _)| host == 0 && *known == path) else {
+            return Answer::error(404);
+        };
+        let links = LICENSED.map(|(path, _)| format!("<a href='{path}'>{path}</a> "));
+        let links = if path == "/" { links.concat() } else { String::new() };
+        let mut answer = Answer::html(format!("<!DOCTYPE html><title>{path}</title><p>{}</p>{links}", words(&path)));
+        answer.headers.extend(license.map(|(host, path)| {
+            ("link", format!("<{}{path}>; rel=\"license\"; type=\"application/rsl+xml\"", self.origins[host]))
+        }));
+        answer
+    }
+}
+
+#[test]
+fn licenses_are_read_once_each_where_robots_txt_allows_it() {
+    let web = Web::start(3, |origins| Arc::new(Licensed { origins: origins.to_vec() }));
+    let place = Place::new();
+    crawl(&place, &web, &[]).finish().expect_code(0);
+    assert!(asked(&web).0.is_empty(), "only the user has them asked for");
+    let unread = "ai-input=unclear search=unclear train-ai=unclear";
+    assert_eq!(told(&place)["/free/1"], [format!("rsl robots.txt {unread}")]);
+
+    let place = Place::new();
+    crawl(&place, &web, &["--preferences"]).finish().expect_code(0);
+    let told = told(&place);
+    let of_site = "rsl robots.txt ai-input=n search=y train-ai=n".to_owned();
+    let free = "rsl robots.txt ai-input=y search=y train-ai=y".to_owned();
+    for (path, expected) in [
+        ("/free/1", vec![free.clone()]),
+        ("/paid/1", vec![format!("rsl robots.txt {unread}")]),
+        ("/none/1", vec!["rsl robots.txt ai-input=n train-ai=n".to_owned()]),
+        ("/own", vec!["rsl header ai-input=n search=n train-ai=y".to_owned(), of_site]),
+        ("/free/closed", vec![format!("rsl header {unread}"), free.clone()]),
+        ("/free/broken", vec![format!("rsl header {unread}"), free]),
+    ] {
+        assert_eq!(told[path], expected, "{path}");
+    }
+    let files = asked(&web).0;
+    let licenses: BTreeMap<String, usize> =
+        files.into_iter().filter(|(url, _)| url.ends_with(".xml")).map(|(url, times)| (path(&url), times)).collect();
+    let once = ["/broken.xml", "/own.xml", "/terms.xml"].map(|path| (path.to_owned(), 1));
+    assert_eq!(licenses, BTreeMap::from(once));
+
+    // The words and the document as it came are the evidence.
+    let lines = lines(&place.path("out"));
+    let line = lines.iter().find(|(url, _)| url.ends_with("/paid/1")).unwrap().1;
+    let said = &line["preferences"][0];
+    let file = format!("{}/terms.xml", web.origins()[1]);
+    assert_eq!(text(said, "says"), format!("{file}: permits all; payment crawl"));
+    let at: jiff::Timestamp = text(said, "at").parse().unwrap();
+    let archived = archived_files(&place).into_iter().find(|(fields, _)| fields["Site-File"] == file).unwrap();
+    assert_eq!(archived.0["WARC-Date"].parse::<jiff::Timestamp>().unwrap(), at);
+    assert!(archived.1.contains("<payment type=\"crawl\"/>"));
+    assert_folder_is_sound(&place);
+
+    let set = |paths: &[&str]| -> BTreeSet<String> { paths.iter().map(|path| (*path).to_owned()).collect() };
+    assert_eq!(exported(&place, "train-ai=y").0, set(&["/free/1"]));
+    assert_eq!(exported(&place, "ai-input=n").0, set(&["/none/1", "/own"]));
+    let unclear = set(&["/paid/1", "/free/closed", "/free/broken"]);
+    assert_eq!(exported(&place, "search=unclear").0, unclear);
 }

@@ -71,6 +71,7 @@ mod provenance;
 mod query_encoding;
 mod reading;
 mod refresh;
+mod rsl;
 mod sitemap;
 mod soft_404_phrases;
 mod tokenizer;
@@ -103,6 +104,7 @@ pub use main_text::{BlockCounts, CommonBlocks, PageText, WantedText};
 pub use parser::{Parser, ParserError};
 pub use reading::Reading;
 pub use refresh::header_refresh;
+pub use rsl::{RslEntry, rsl_entries};
 pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap};
 pub use soft_404_phrases::says_not_there;
 

@@ -11,7 +11,7 @@
 //! | `tdm-reservation: 1` | `n` | `tdm`, and `train-ai`, which is mining |
 //! | `tdm-reservation: 0` | `y` | `tdm` |
 //! | `noai` | `n` | `train-ai` |
-//! | a license of RSL | unclear: its terms are not read | `train-ai`, `ai-input`, `search` |
+//! | a license of RSL | unclear: its terms stand elsewhere | `train-ai`, `ai-input`, `search` |
 //! | CC0, the public domain mark | `y` | all |
 //! | another license of Creative Commons | nothing | |
 

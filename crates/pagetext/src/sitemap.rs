@@ -292,7 +292,7 @@ fn alternate(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Si
     }
 }
 
-fn attribute(tag: &BytesStart<'_>, key: &str) -> Option<String> {
+pub(super) fn attribute(tag: &BytesStart<'_>, key: &str) -> Option<String> {
     let attribute = tag.try_get_attribute(key).ok().flatten()?;
     Some(attribute.value.replace("&amp;", "&"))
 }

@@ -51,9 +51,9 @@ table! {
             .because("Off: robots.txt is what the owner of a site asks of crawlers.")
             .example("--ignore-robots")
             .flag("ignore-robots"),
-        /// Ask each host once for /.well-known/tdmrep.json and /ai.txt
+        /// Ask each host once for tdmrep.json, ai.txt and the RSL licenses that it names
         pub preferences: bool = key(Shape::Switch("true"), "false")
-            .because("Off: two more requests a host. What robots.txt, headers and pages say of their use is recorded \
+            .because("Off: two more requests a host, and one a license. What robots.txt, headers and pages say of their use is recorded \
                 anyway.")
             .example("--preferences")
             .flag("preferences"),
