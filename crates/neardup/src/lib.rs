@@ -26,6 +26,8 @@
 //! |---|---|
 //! | to deduplicate texts, or terms with your own weights | [`Deduplicator`] |
 //! | to ask for similar documents without taking one in | [`Deduplicator::matches`] |
+//! | verdicts on pairs that another tool has found | [`Deduplicator::judge_counted`] |
+//! | documents taken out again, or another threshold | [`Deduplicator::remove`], [`Deduplicator::rethreshold`] |
 //! | documents of several fields, decisions from a log, other detectors | [`detect::Decider`] |
 //! | an exact index for minimum weight overlapping (weighted Jaccard's sibling) | [`index::InvertedIndex`] |
 //! | words, stems and runs of words | [`text::Tokenizer`] |
@@ -51,6 +53,7 @@ pub mod similarity;
 pub mod text;
 
 pub use deduplicator::{
-    Builder, Counted, Counter, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict, WordDifference,
+    Builder, Counted, Counter, Deduplicator, Document, Error, Explanation, Match, PairVerdict, TermShare, Verdict,
+    WordDifference,
 };
 pub use model::{MostLost, Score};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Error;
 use super::shared_vocabulary::SharedVocabulary;
@@ -95,12 +95,14 @@ impl Weight {
 type UnknownTerms<'a> = Cow<'a, [(Term, Weight)]>;
 
 impl Counted {
-    /// Numbers the terms without adding any: those that `vocabulary` lacks get unused numbers.
-    pub(super) fn looked_up(&self, vocabulary: &SharedVocabulary) -> PageTerms {
+    /// Numbers the terms without adding any to `vocabulary`: those that it lacks get unused numbers, which `new` keeps.
+    pub(super) fn looked_up(&self, vocabulary: &SharedVocabulary, new: &mut HashMap<Term, TermId>) -> PageTerms {
         let (known, others) = self.parts(vocabulary);
         let vocabulary = vocabulary.read();
-        let mut unused = (vocabulary.len() as u32..).map(TermId);
-        let mut number = |term: &str| vocabulary.get(term).or_else(|| unused.next()).unwrap_or_default();
+        let mut number = |term: &Term| {
+            let unused = TermId((vocabulary.len() + new.len()) as u32);
+            vocabulary.get(term).unwrap_or_else(|| *new.entry(term.clone()).or_insert(unused))
+        };
         let others = others.iter().map(|(term, weight)| (number(term), weight.counts()));
         known.iter().map(|(id, weight)| (*id, weight.counts())).chain(others).collect()
     }

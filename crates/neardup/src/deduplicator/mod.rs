@@ -4,11 +4,13 @@
 //! of this crate: [`text`](crate::text) makes terms, [`index`](crate::index) names candidates,
 //! [`similarity`](crate::similarity) compares them, and [`detect`](crate::detect) decides.
 
+mod again;
 mod builder;
 mod document;
 mod error;
 mod explanation;
 mod log;
+mod pair;
 mod shared_vocabulary;
 mod snapshot;
 
@@ -20,6 +22,7 @@ pub use builder::Builder;
 pub use document::{Counted, Counter, Document};
 pub use error::Error;
 pub use explanation::{Explanation, TermShare};
+pub use pair::PairVerdict;
 
 use document::WEIGHTS;
 use log::{Log, LogEntry};
@@ -61,6 +64,13 @@ pub struct WordDifference {
     pub words: u32,
     /// Those of them that stand in no run of words that the kept one has: what is lost if the document is dropped.
     pub loses_words: u32,
+}
+
+impl From<model::Difference> for WordDifference {
+    fn from(difference: model::Difference) -> Self {
+        let model::Difference { adds, lacks, words, loses, .. } = difference;
+        Self { adds_words: adds, lacks_words: lacks, words, loses_words: loses }
+    }
 }
 
 impl<K> Verdict<K> {
@@ -254,7 +264,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// [`Error::Threshold`].
     pub fn matches_counted(&self, document: &Counted, threshold: f64) -> Result<Vec<Match<K>>, Error> {
         let threshold = builder::threshold(threshold)?;
-        let terms = document.looked_up(&self.counter.vocabulary);
+        let terms = document.looked_up(&self.counter.vocabulary, &mut HashMap::new());
         let order = TermOrder { text: document.text.clone(), ..TermOrder::default() };
         let found = self.decider.similar_numbered(0, &terms, order, threshold)?;
         Ok(found.into_iter().map(|found| Match { key: self.key(found.of), score: found.score }).collect())
@@ -268,11 +278,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     where
         K: Debug,
     {
-        let entry = |key: &K| {
-            let number = self.numbers.get(key);
-            number.and_then(|number| self.log.get(*number)).ok_or_else(|| Error::UnknownKey(format!("{key:?}")))
-        };
-        let (first, second) = (entry(first)?, entry(second)?);
+        let (first, second) = (self.entry(first)?, self.entry(second)?);
         let record = |entry: &LogEntry| Record::from_counts(&entry.terms, &WEIGHTS);
         let is_exact = first.digest == second.digest;
         Ok(Explanation::new(&record(&first), &record(&second), is_exact, &self.counter.vocabulary.read()))
@@ -299,6 +305,14 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         self.keys.iter()
     }
 
+    fn entry(&self, key: &K) -> Result<LogEntry, Error>
+    where
+        K: Debug,
+    {
+        let number = self.numbers.get(key);
+        number.and_then(|number| self.log.get(*number)).ok_or_else(|| Error::UnknownKey(format!("{key:?}")))
+    }
+
     fn key(&self, document: Sequence) -> K {
         self.keys[document.index()].clone()
     }
@@ -307,13 +321,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         match verdict {
             model::Verdict::Unique => Verdict::Unique,
             model::Verdict::NearDuplicate { of, score, difference, .. } => {
-                let words = |model::Difference { adds, lacks, words, loses, .. }| WordDifference {
-                    adds_words: adds,
-                    lacks_words: lacks,
-                    words,
-                    loses_words: loses,
-                };
-                Verdict::NearDuplicate { of: self.key(of), score, difference: difference.map(words) }
+                Verdict::NearDuplicate { of: self.key(of), score, difference: difference.map(WordDifference::from) }
             }
             model::Verdict::ExactDuplicate { of, .. } => Verdict::ExactDuplicate { of: self.key(of) },
         }

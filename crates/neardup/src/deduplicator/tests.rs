@@ -265,18 +265,14 @@ proptest! {
 
     /// Texts are decided as pages of a crawl with the same words are.
     #[test]
-    fn own_words_are_compared_as_in_a_crawl(drafts in prop::collection::vec((0usize..6, 0usize..30, 0usize..4), 1..60)) {
-        // Copies of six texts in three frames, each with a changed part.
-        let text = |(text, part, frame): (usize, usize, usize)| {
-            format!("{}\n{}{}", own(100 + frame, 0..40), own(text, 0..60), own(200 + part, 0..part))
-        };
+    fn own_words_are_compared_as_in_a_crawl(drafts in framed_drafts()) {
         let mut documents: Deduplicator<usize> = Deduplicator::builder().min_terms(2).build().unwrap();
         let options = Options { min_terms: 2, mode: Mode::Best, weights: WEIGHTS, ..Options::of(Detector::Mwo) };
         let mut decider = Decider::in_memory(options);
         let rules = LanguageRules::OfLanguage;
         let tokenizer = Tokenizer::new(TokenizerOptions { rules, ..TokenizerOptions::default() });
         for (number, draft) in drafts.into_iter().enumerate() {
-            let text = text(draft);
+            let text = framed(draft);
             let wanted = WantedOrder { text: true, ..WantedOrder::default() };
             let TokenizedText { terms, order, digest } = tokenizer.tokenize(&text, Some("en"), wanted);
             let (page, body_digest) = (PageId::new("", "", number as u32), digest.unwrap());
@@ -312,4 +308,152 @@ proptest! {
             prop_assert_eq!(loaded.verdict(&key), whole.verdict(&key));
         }
     }
+
+    /// What was removed was never there: not for verdicts, nor for queries, nor for what comes later.
+    #[test]
+    fn who_removed_documents_never_had_them(
+        drafts in framed_drafts(),
+        removed in prop::collection::vec(0usize..60, 0..8),
+        own_words in any::<bool>(),
+    ) {
+        let settings = || Deduplicator::builder().own_words(own_words).min_terms(2);
+        let (before, later) = drafts.split_at(drafts.len() * 3 / 4);
+        let removed: Vec<usize> = removed.into_iter().filter(|number| *number < before.len()).collect();
+        let mut documents: Deduplicator<usize> = settings().build().unwrap();
+        let mut never: Deduplicator<usize> = settings().build().unwrap();
+        let mut earlier = HashMap::new();
+        for (number, draft) in before.iter().enumerate() {
+            earlier.insert(number, documents.insert(number, &framed(*draft)).unwrap());
+            if !removed.contains(&number) {
+                never.insert(number, &framed(*draft)).unwrap();
+            }
+        }
+        let changed = documents.remove(&removed).unwrap();
+        let expected: Vec<_> = never.keys().map(|key| (*key, never.verdict(key).unwrap())).collect();
+        let expected: Vec<_> = expected.into_iter().filter(|(key, verdict)| earlier[key] != *verdict).collect();
+        prop_assert_eq!(changed, expected);
+        for (number, draft) in (before.len()..).zip(later) {
+            let text = framed(*draft);
+            prop_assert_eq!(documents.matches(&text, 0.2).unwrap(), never.matches(&text, 0.2).unwrap());
+            prop_assert_eq!(documents.insert(number, &text).unwrap(), never.insert(number, &text).unwrap());
+        }
+        prop_assert_eq!(Vec::from_iter(documents.keys()), Vec::from_iter(never.keys()));
+        prop_assert!(documents.keys().all(|key| documents.verdict(key) == never.verdict(key)));
+    }
+
+    /// At another threshold all is decided as by one that was built with it, below and above the first.
+    #[test]
+    fn another_threshold_decides_as_a_fresh_one(drafts in framed_drafts(), own_words in any::<bool>(), thresholds in (0u32..=10, 0u32..=10)) {
+        let settings = |tenths: u32| Deduplicator::builder().own_words(own_words).min_terms(2).threshold(f64::from(tenths) / 10.0);
+        let texts = || drafts.iter().map(|draft| framed(*draft)).enumerate();
+        let mut documents: Deduplicator<usize> = settings(thresholds.0).build().unwrap();
+        let mut fresh: Deduplicator<usize> = settings(thresholds.1).build().unwrap();
+        for (number, text) in texts() {
+            documents.insert(number, &text).unwrap();
+            fresh.insert(number, &text).unwrap();
+        }
+        let again = documents.rethreshold(fresh.threshold()).unwrap();
+        prop_assert_eq!(again.threshold(), fresh.threshold());
+        for (number, text) in texts() {
+            prop_assert_eq!(again.verdict(&number), fresh.verdict(&number));
+            prop_assert_eq!(again.matches(&text, 0.2).unwrap(), fresh.matches(&text, 0.2).unwrap());
+        }
+    }
+
+    /// A pair is judged as insertions decide, given what is known by then.
+    #[test]
+    fn a_pair_is_judged_as_an_insertion_is(drafts in framed_drafts(), own_words in any::<bool>()) {
+        let settings = || Deduplicator::builder().own_words(own_words).min_terms(2);
+        let mut documents: Deduplicator<usize> = settings().build().unwrap();
+        let of_pair = |pair: &PairVerdict, of: usize| match (pair.is_exact, pair.is_duplicate) {
+            (true, _) => Verdict::ExactDuplicate { of },
+            (false, true) => Verdict::NearDuplicate { of, score: pair.score, difference: pair.difference },
+            (false, false) => Verdict::Unique,
+        };
+        for (number, draft) in drafts.iter().enumerate() {
+            let (text, kept) = (framed(*draft), framed(drafts[number / 2]));
+            let mut two: Deduplicator<usize> = settings().build().unwrap();
+            two.insert(0, &kept).unwrap();
+            let counter = two.counter();
+            let pair = two.judge_counted(&counter.count(&kept).unwrap(), &counter.count(&text).unwrap());
+            prop_assert_eq!(of_pair(&pair, 0), two.insert(1, &text).unwrap());
+            prop_assert_eq!(two.judge(&0, &1).unwrap(), pair);
+            prop_assert_eq!(two.explain(&0, &1).unwrap().score, pair.score);
+            let counter = documents.counter();
+            if number % 16 == 0 {
+                // What is known grows before this one.
+                documents.insert(number, &text).unwrap();
+                continue;
+            }
+            let judged: Vec<_> = (0..number)
+                .map(|of| documents.judge_counted(&counter.count(&framed(drafts[of])).unwrap(), &counter.count(&text).unwrap()))
+                .collect();
+            let verdict = documents.insert(number, &text).unwrap();
+            match verdict.duplicate_of() {
+                Some(of) if !(0..number).any(|of| judged[of].is_exact) => prop_assert_eq!(of_pair(&judged[*of], *of), verdict),
+                Some(_) => {}
+                None => prop_assert!((0..number).all(|of| !judged[of].is_duplicate || !documents.verdict(&of).unwrap().is_unique())),
+            }
+        }
+    }
+}
+
+/// Copies of six texts in three frames, each with a changed part.
+type FramedDraft = (usize, usize, usize);
+
+fn framed_drafts() -> impl Strategy<Value = Vec<FramedDraft>> {
+    prop::collection::vec((0usize..6, 0usize..30, 0usize..4), 1..60)
+}
+
+fn framed((text, part, frame): FramedDraft) -> String {
+    format!("{}\n{}{}", own(100 + frame, 0..40), own(text, 0..60), own(200 + part, 0..part))
+}
+
+#[test]
+fn nothing_of_a_removed_document_is_saved() {
+    let mut documents: Deduplicator<String> = Deduplicator::builder().min_terms(2).build().unwrap();
+    let secret = format!("{} zanzibar quicksilver", own(7, 0..40));
+    let texts = [("stays", own(1, 0..40)), ("secret-key", secret.clone()), ("edited", format!("{secret} amended"))];
+    for (key, text) in &texts {
+        documents.insert((*key).to_owned(), text).unwrap();
+    }
+    let saved = |documents: &Deduplicator<String>| {
+        let mut bytes = Vec::new();
+        documents.save(&mut bytes).unwrap();
+        bytes
+    };
+    let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    let counted = documents.counter().count(&secret).unwrap();
+    let words: Vec<[u8; 4]> = counted.text.words.iter().map(|word| word.to_le_bytes()).collect();
+    let traces = ["secret-key".as_bytes(), b"zanzibar", b"quicksilv", &counted.digest.0, &words.concat()];
+    let before = saved(&documents);
+    assert!(traces[..4].iter().all(|part| has(&before, part)));
+
+    let changed = documents.remove(&["secret-key".to_owned()]).unwrap();
+    assert_eq!(changed, [("edited".to_owned(), Verdict::Unique)], "its duplicate stays, and is decided again");
+    let after = saved(&documents);
+    assert!(!has(&after, b"secret-key") && !has(&after, &counted.digest.0));
+    assert!(has(&after, b"zanzibar"), "what the other document says, too, stays");
+
+    documents.remove(&["edited".to_owned()]).unwrap();
+    let after = saved(&documents);
+    assert!(traces.iter().all(|part| !has(&after, part)));
+    let mut never: Deduplicator<String> = Deduplicator::builder().min_terms(2).build().unwrap();
+    never.insert("stays".to_owned(), &texts[0].1).unwrap();
+    assert_eq!(after, saved(&never));
+}
+
+#[test]
+fn who_removes_what_is_not_there_removes_nothing() {
+    let mut documents = deduplicator();
+    documents.insert("a", FIRST).unwrap();
+    assert_eq!(documents.remove(&["a", "z"]).unwrap_err().to_string(), "no document has the key \"z\"");
+    assert_eq!(documents.len(), 1);
+    let stale = documents.counter();
+    documents.remove(&["a"]).unwrap();
+    assert!(documents.is_empty() && documents.matches(FIRST, 0.0).unwrap().is_empty());
+    // Counters from before still serve.
+    let counted = stale.count(FIRST).unwrap();
+    assert_eq!(documents.insert_counted([("a", counted)]).unwrap(), [Verdict::Unique]);
+    assert_eq!(documents.insert("b", &near(FIRST)).unwrap().duplicate_of(), Some(&"a"));
 }

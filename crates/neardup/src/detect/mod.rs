@@ -63,7 +63,7 @@ pub use detectors::{Measure, OwnWords, OwnWordsMeasure, PreparedText, Thresholdi
 pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use error::DetectError;
 pub use matching::MatchFilter;
-pub use numbered_page::NumberedPage;
+pub use numbered_page::{NumberedPage, PairComparison};
 pub use options::{Options, SecondCheck, Within};
 pub use page_match::{Match, Mode, Page, Similarity};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};

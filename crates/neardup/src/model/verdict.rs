@@ -70,7 +70,7 @@ impl fmt::Display for Threshold {
 }
 
 /// A similarity in [0, 1] in millionths, rounded down: a score printed as 0.8 has reached 0.8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Score(pub u32);
 
 impl Score {

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use super::super::matching::{MatchFilter, MatchQuery};
+use super::super::numbered_page::{NumberedPage, PairComparison};
+use super::super::page_match::Similarity;
 use super::super::records::RecordSource;
 use super::super::search::QueryPage;
 use super::super::{DetectError, Match, Mode};
@@ -227,5 +229,25 @@ impl<S: RecordSource> Decider<S> {
         let needed = QueryPage { group: self.group(group), page: &page, prepared };
         let matches = search.find_shared(&query, needed, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
+    }
+
+    /// Compares a page with another one as if that were stored, with what is known by now. Neither is taken in.
+    pub fn compare_numbered(&self, stored: &NumberedPage, page: &NumberedPage) -> PairComparison {
+        let weigh = |page: &NumberedPage| {
+            self.weigh(0, &page.terms, TermOrder { text: page.text.clone(), ..TermOrder::default() }).0
+        };
+        let (stored, page) = (weigh(stored), weigh(page));
+        let Some(measure) = self.measure() else { return PairComparison::default() };
+        let prepared = measure.prepare(&page);
+        let is_comparable = self.is_comparable(&stored) && self.is_comparable(&page);
+        let found = measure.compare_prepared(&page, &prepared, &stored, self.options.bar()).filter(|_| is_comparable);
+        match found {
+            Some(Similarity { score, difference, .. }) => PairComparison { is_match: true, score, difference },
+            None => PairComparison {
+                is_match: false,
+                score: measure.first_score(&page, &stored).unwrap_or_default(),
+                difference: measure.own_words(&page, &stored).map(|own| own.difference()),
+            },
+        }
     }
 }

@@ -133,7 +133,7 @@ impl OwnWords {
     }
 
     /// Returns what a verdict tells of the difference.
-    fn difference(&self) -> Difference {
+    pub(in crate::detect) fn difference(&self) -> Difference {
         let count = |words: usize| u32::try_from(words).unwrap_or(u32::MAX);
         // 5.5 percent.
         let says_something = self.says_more >= PASSAGE || (self.other > FEW && self.other * 1000 >= self.words * 55);
