@@ -9,12 +9,12 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use neardup::{Counted, Counter, MostLost};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use crate::documents::{self, Batch, OwnedDocument};
+use crate::documents::{self, Batch, OwnedDocument, Pairs};
 use crate::errors::{exception, exception_at, file_exception};
 use crate::key::Key;
-use crate::verdict::{Explanation, Match, TermShare, Verdict};
+use crate::verdict::{Explanation, Match, PairVerdict, TermShare, Verdict};
 
 /// An incremental index of documents.
 ///
@@ -49,7 +49,8 @@ use crate::verdict::{Explanation, Match, TermShare, Verdict};
 #[pyclass(frozen, module = "ndcrawl")]
 pub(crate) struct Deduplicator {
     documents: RwLock<neardup::Deduplicator<Key>>,
-    counter: Counter,
+    /// That of `documents`. It has a lock of its own: who counts waits for no decision.
+    counter: RwLock<Counter>,
     threads: usize,
 }
 
@@ -97,14 +98,15 @@ impl Deduplicator {
     ///
     /// Args:
     ///     document: A text, or weighted terms as a dict or pairs.
-    ///     key: Names the document. Without, its number in the order of insertion, from 0.
+    ///     key: Names the document. Without, the first number from ``len()`` on that names none: its place, unless
+    ///         documents were removed.
     ///
     /// Raises:
     ///     ValueError: If the key was inserted before, or a weight is not from 0 to 40 million. Nothing is taken in.
     #[pyo3(signature = (document, key=None))]
     fn insert(&self, py: Python<'_>, document: OwnedDocument, key: Option<Key>) -> PyResult<Verdict> {
         let verdicts = py.detach(|| {
-            let counted = document.with(|document| self.counter.count(document)).map_err(exception)?;
+            let counted = document.with(|document| self.counter().count(document)).map_err(exception)?;
             self.take_in(vec![counted], key.map(|key| vec![key]))
         })?;
         verdicts.into_iter().next().ok_or_else(|| PyValueError::new_err("no verdict"))
@@ -135,7 +137,7 @@ impl Deduplicator {
     #[pyo3(signature = (document, threshold=None))]
     fn matches(&self, py: Python<'_>, document: OwnedDocument, threshold: Option<f64>) -> PyResult<Vec<Match>> {
         py.detach(|| {
-            let counted = document.with(|document| self.counter.count(document)).map_err(exception)?;
+            let counted = document.with(|document| self.counter().count(document)).map_err(exception)?;
             matches(&self.read(), &counted, threshold)
         })
     }
@@ -150,22 +152,74 @@ impl Deduplicator {
     ) -> PyResult<Vec<Vec<Match>>> {
         let batch = Batch::read(documents)?;
         py.detach(|| {
-            let counted = self.count(&batch)?;
-            let share = counted.len().div_ceil(self.threads).max(1);
-            std::thread::scope(|scope| {
-                let of_share = |share: &[Counted]| {
-                    // Held for one query: others may insert in between.
-                    share.iter().map(|document| matches(&self.read(), document, threshold)).collect::<PyResult<_>>()
-                };
-                let shares: Vec<_> = counted.chunks(share).map(|share| scope.spawn(move || of_share(share))).collect();
-                let mut all = Vec::with_capacity(counted.len());
-                for share in shares {
-                    let found: Vec<Vec<Match>> = share.join().unwrap_or_else(|it| std::panic::resume_unwind(it))?;
-                    all.extend(found);
-                }
-                Ok(all)
-            })
+            // Held for one query: others may insert in between.
+            in_shares(&self.count(&batch)?, self.threads, |document| matches(&self.read(), document, threshold))
         })
+    }
+
+    /// Decides about the second document of each pair as if the first one were the only kept one.
+    ///
+    /// For candidate pairs of another tool. Nothing is taken in. Common text is what the documents say that were taken
+    /// in; without any, all words are a document's own.
+    ///
+    /// Args:
+    ///     pairs: Pairs of documents, the kept one first.
+    ///     by_key: Whether they are keys of documents that were inserted.
+    ///
+    /// Raises:
+    ///     KeyError: If no document has one of the keys.
+    ///     ValueError: For a missing value, or a weight that is none.
+    #[pyo3(signature = (pairs, *, by_key=false))]
+    fn judge(&self, py: Python<'_>, pairs: &Bound<'_, PyAny>, by_key: bool) -> PyResult<Vec<PairVerdict>> {
+        if by_key {
+            let pairs = documents::key_pairs(pairs)?;
+            let judge = |(kept, document): &(Key, Key)| self.read().judge(kept, document).map_err(exception);
+            return py.detach(|| in_shares(&pairs, self.threads, |pair| judge(pair).map(PairVerdict)));
+        }
+        let Pairs { documents, places, first } = Pairs::read(pairs)?;
+        py.detach(|| {
+            let counted = documents.with(|documents| self.counter().count_all(documents, self.threads))?;
+            let counted = counted.map_err(|(place, error)| exception_at((first[place], error)))?;
+            let judge = |(kept, document): &(usize, usize)| {
+                PairVerdict(self.read().judge_counted(&counted[*kept], &counted[*document]))
+            };
+            in_shares(&places, self.threads, |pair| Ok(judge(pair)))
+        })
+    }
+
+    /// Removes a document, and returns the new verdicts of others, by key.
+    ///
+    /// See `remove_many`.
+    ///
+    /// Raises:
+    ///     KeyError: If no document has the key.
+    fn remove<'py>(&self, py: Python<'py>, key: Key) -> PyResult<Bound<'py, PyDict>> {
+        self.take_out(py, &[key])
+    }
+
+    /// Removes documents, and returns the new verdicts of others, by key.
+    ///
+    /// All is then as if they had never been inserted: all others are decided again from what is kept of them. The first
+    /// duplicate of a removed document is unique, and later ones name that one. What `save` writes has nothing of the
+    /// removed ones but what others say, too. That takes the time of inserting all others without counting their
+    /// terms, so remove many at once.
+    ///
+    /// Raises:
+    ///     KeyError: If no document has one of the keys. None is removed.
+    fn remove_many<'py>(&self, py: Python<'py>, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        self.take_out(py, &documents::keys(keys)?)
+    }
+
+    /// Returns a deduplicator that has taken in the same documents at another threshold.
+    ///
+    /// All are decided again, in their order, from what is kept of them: no text is read or counted again. So it may be
+    /// lower or higher.
+    ///
+    /// Raises:
+    ///     ValueError: For a threshold outside of 0 to 1.
+    fn rethreshold(&self, py: Python<'_>, threshold: f64) -> PyResult<Self> {
+        let again = py.detach(|| self.read().rethreshold(threshold)).map_err(exception)?;
+        Self::with(again, Some(self.threads))
     }
 
     /// Explains how two documents compare, kept or not, term by term.
@@ -231,7 +285,7 @@ impl Deduplicator {
     }
 
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> bool {
-        key.extract().is_ok_and(|key: Key| self.read().verdict(&key).is_some())
+        key.extract().is_ok_and(|key: Key| self.read().contains(&key))
     }
 
     fn __repr__(&self) -> String {
@@ -259,7 +313,7 @@ impl Deduplicator {
         if threads == 0 {
             return Err(PyValueError::new_err("threads: give 1 or more, or None for one on each core"));
         }
-        let counter = documents.counter();
+        let counter = RwLock::new(documents.counter());
         Ok(Self { documents: RwLock::new(documents), counter, threads })
     }
 
@@ -274,7 +328,7 @@ impl Deduplicator {
     }
 
     fn count(&self, batch: &Batch) -> PyResult<Vec<Counted>> {
-        batch.with(|documents| self.counter.count_all(documents, self.threads))?.map_err(exception_at)
+        batch.with(|documents| self.counter().count_all(documents, self.threads))?.map_err(exception_at)
     }
 
     /// Inserts counted documents; without keys, each is named by its number.
@@ -284,10 +338,29 @@ impl Deduplicator {
             return Err(PyValueError::new_err(message));
         }
         let mut documents = self.write();
-        let numbers = (documents.len() as i64..).map(Key::Number).take(counted.len());
-        let keys = keys.unwrap_or_else(|| numbers.collect());
+        let free = (documents.len() as i64..).map(Key::Number).filter(|key| !documents.contains(key));
+        let keys = keys.unwrap_or_else(|| free.take(counted.len()).collect());
         let verdicts = documents.insert_counted(keys.into_iter().zip(counted)).map_err(exception)?;
         Ok(verdicts.into_iter().map(Verdict).collect())
+    }
+
+    fn take_out<'py>(&self, py: Python<'py>, keys: &[Key]) -> PyResult<Bound<'py, PyDict>> {
+        let changed = py.detach(|| {
+            let mut documents = self.write();
+            let changed = documents.remove(keys).map_err(exception)?;
+            // The counter from before knows the words of what was removed.
+            *self.counter.write().unwrap_or_else(PoisonError::into_inner) = documents.counter();
+            Ok::<_, PyErr>(changed)
+        })?;
+        let verdicts = PyDict::new(py);
+        for (key, verdict) in changed {
+            verdicts.set_item(key, Verdict(verdict))?;
+        }
+        Ok(verdicts)
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     // A panic in between is a bug; the decider itself refuses to go on after an error.
@@ -298,6 +371,25 @@ impl Deduplicator {
     fn write(&self) -> RwLockWriteGuard<'_, neardup::Deduplicator<Key>> {
         self.documents.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Does the same with each item, in order, on at most `threads` threads.
+fn in_shares<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    do_it: impl Fn(&T) -> PyResult<R> + Sync,
+) -> PyResult<Vec<R>> {
+    let share = items.len().div_ceil(threads).max(1);
+    let do_it = &do_it;
+    std::thread::scope(|scope| {
+        let of_share = |share: &'_ [T]| share.iter().map(do_it).collect::<PyResult<Vec<_>>>();
+        let shares: Vec<_> = items.chunks(share).map(|share| scope.spawn(move || of_share(share))).collect();
+        let mut all = Vec::with_capacity(items.len());
+        for share in shares {
+            all.extend(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(all)
+    })
 }
 
 /// Writes a file so that a failure leaves the one that was there.

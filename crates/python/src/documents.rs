@@ -1,9 +1,11 @@
-//! Documents from Python: texts, weighted terms, and columns of texts.
+//! Documents from Python: texts, weighted terms, columns of texts, and pairs.
 
 use neardup::Document;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
+
+use std::collections::HashMap;
 
 use crate::arrow::{self, Texts};
 use crate::key::{Key, type_name};
@@ -18,6 +20,66 @@ pub(crate) enum OwnedDocument {
 pub(crate) enum Batch {
     Owned(Vec<OwnedDocument>),
     Columns(Vec<Texts>),
+}
+
+/// Pairs of documents, each text once.
+pub(crate) struct Pairs {
+    pub documents: Batch,
+    /// The places of both in `documents`.
+    pub places: Vec<(usize, usize)>,
+    /// The first pair that has each document.
+    pub first: Vec<usize>,
+}
+
+impl Pairs {
+    pub(crate) fn read(pairs: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (mut documents, mut first, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known = HashMap::<String, usize>::new();
+        for (number, pair) in pairs.try_iter()?.enumerate() {
+            let mut place = |document: &Bound<'_, PyAny>| {
+                let document = document.extract().map_err(|error: PyErr| at(number, &error, document.py()))?;
+                if let OwnedDocument::Text(text) = &document
+                    && let Some(place) = known.get(text)
+                {
+                    return Ok(*place);
+                }
+                if let OwnedDocument::Text(text) = &document {
+                    known.insert(text.clone(), documents.len());
+                }
+                documents.push(document);
+                first.push(number);
+                Ok::<_, PyErr>(documents.len() - 1)
+            };
+            let (kept, document) = both(number, &pair?)?;
+            places.push((place(&kept)?, place(&document)?));
+        }
+        Ok(Self { documents: Batch::Owned(documents), places, first })
+    }
+}
+
+/// Reads pairs of keys.
+pub(crate) fn key_pairs(pairs: &Bound<'_, PyAny>) -> PyResult<Vec<(Key, Key)>> {
+    let key =
+        |number: usize, key: &Bound<'_, PyAny>| key.extract().map_err(|error: PyErr| at(number, &error, key.py()));
+    let pairs = pairs.try_iter()?.enumerate().map(|(number, pair)| {
+        let (kept, document) = both(number, &pair?)?;
+        Ok((key(number, &kept)?, key(number, &document)?))
+    });
+    pairs.collect()
+}
+
+/// Returns the two values of a pair, of which none is missing.
+fn both<'py>(number: usize, pair: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let no_pair = || PyTypeError::new_err(format!("number {number}: expected a pair, the kept one first"));
+    if pair.is_instance_of::<PyString>() {
+        return Err(no_pair());
+    }
+    let values = pair.try_iter().map_err(|_| no_pair())?.collect::<PyResult<Vec<_>>>()?;
+    let [kept, document] = <[_; 2]>::try_from(values).map_err(|_| no_pair())?;
+    match is_missing(&kept) || is_missing(&document) {
+        true => Err(PyValueError::new_err(format!("number {number}: one of the pair is missing (null)"))),
+        false => Ok((kept, document)),
+    }
 }
 
 impl OwnedDocument {

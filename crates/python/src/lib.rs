@@ -35,7 +35,7 @@ mod _native {
     #[pymodule_export]
     use super::run::NativeRun;
     #[pymodule_export]
-    use super::verdict::{Explanation, Match, TermShare, Verdict};
+    use super::verdict::{Explanation, Match, PairVerdict, TermShare, Verdict};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python gives it")]

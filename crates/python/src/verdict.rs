@@ -6,6 +6,9 @@ use pyo3::prelude::*;
 
 use crate::key::Key;
 
+const NO_PAIR_VERDICT: &str = "no verdict on a pair: give 'unique', 'near-duplicate' or 'exact-duplicate', a score from 0 \
+    to 1, and all numbers of words or none";
+
 const NO_VERDICT: &str = "no verdict: give 'unique'; or 'near-duplicate', a key, a score from 0 to 1, and all numbers \
     of words or none; or 'exact-duplicate' and a key";
 
@@ -16,6 +19,14 @@ pub(crate) struct Verdict(pub neardup::Verdict<Key>);
 
 /// What makes a verdict again, for pickle.
 type NewVerdict<'a> = (&'static str, Option<&'a Key>, Option<f64>, Option<u32>, Option<u32>, Option<u32>, Option<u32>);
+
+/// The decision about a document, given one that is kept.
+#[pyclass(frozen, eq, module = "ndcrawl")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct PairVerdict(pub neardup::PairVerdict);
+
+/// What makes a verdict on a pair again, for pickle.
+type NewPairVerdict = (&'static str, f64, Option<u32>, Option<u32>, Option<u32>, Option<u32>);
 
 /// A kept document that is similar to a query.
 #[pyclass(frozen, eq, get_all, module = "ndcrawl")]
@@ -67,21 +78,15 @@ impl Verdict {
         words: Option<u32>,
         loses_words: Option<u32>,
     ) -> PyResult<Self> {
-        let difference = match (adds_words, lacks_words, words, loses_words) {
-            (Some(adds_words), Some(lacks_words), Some(words), Some(loses_words)) => {
-                Some(WordDifference { adds_words, lacks_words, words, loses_words })
-            }
-            (None, None, None, None) => None,
-            _ => return Err(PyValueError::new_err(NO_VERDICT)),
-        };
-        let millionths = score.map(|score| (score * 1e6).round()).filter(|score| (0.0..=1e6).contains(score));
-        match (kind, of, millionths.map(|score| Score(score as u32))) {
+        let no_verdict = || PyValueError::new_err(NO_VERDICT);
+        let difference = difference(adds_words, lacks_words, words, loses_words).ok_or_else(no_verdict)?;
+        match (kind, of, score.and_then(self::score)) {
             ("unique", None, None) => Ok(Self(neardup::Verdict::Unique)),
             ("near-duplicate", Some(of), Some(score)) => {
                 Ok(Self(neardup::Verdict::NearDuplicate { of, score, difference }))
             }
             ("exact-duplicate", Some(of), _) => Ok(Self(neardup::Verdict::ExactDuplicate { of })),
-            _ => Err(PyValueError::new_err(NO_VERDICT)),
+            _ => Err(no_verdict()),
         }
     }
 
@@ -145,16 +150,129 @@ impl Verdict {
     fn __repr__(&self) -> String {
         let of = self.of().map_or(String::new(), |of| format!(", of={of:?}"));
         let score = self.score().map_or(String::new(), |score| format!(", score={score:?}"));
-        let words = self.difference().map_or(String::new(), |it| {
-            let WordDifference { adds_words, lacks_words, words, loses_words } = it;
-            format!(", adds_words={adds_words}, lacks_words={lacks_words}, words={words}, loses_words={loses_words}")
-        });
-        format!("Verdict('{}'{of}{score}{words})", self.kind())
+        format!("Verdict('{}'{of}{score}{})", self.kind(), in_words(self.difference()))
     }
 
     fn __getnewargs__(&self) -> NewVerdict<'_> {
         let (words, loses) = (self.words(), self.loses_words());
         (self.kind(), self.of(), self.score(), self.adds_words(), self.lacks_words(), words, loses)
+    }
+}
+
+/// Returns the numbers of words as arguments, all or none.
+fn in_words(difference: Option<WordDifference>) -> String {
+    difference.map_or(String::new(), |it| {
+        let WordDifference { adds_words, lacks_words, words, loses_words } = it;
+        format!(", adds_words={adds_words}, lacks_words={lacks_words}, words={words}, loses_words={loses_words}")
+    })
+}
+
+/// Reads numbers of words: `None` if some are there and others not.
+fn difference(
+    adds_words: Option<u32>,
+    lacks_words: Option<u32>,
+    words: Option<u32>,
+    loses_words: Option<u32>,
+) -> Option<Option<WordDifference>> {
+    match (adds_words, lacks_words, words, loses_words) {
+        (Some(adds_words), Some(lacks_words), Some(words), Some(loses_words)) => {
+            Some(Some(WordDifference { adds_words, lacks_words, words, loses_words }))
+        }
+        (None, None, None, None) => Some(None),
+        _ => None,
+    }
+}
+
+/// Reads a score from 0 to 1.
+fn score(score: f64) -> Option<Score> {
+    let millionths = (score * 1e6).round();
+    (0.0..=1e6).contains(&millionths).then_some(Score(millionths as u32))
+}
+
+#[pymethods]
+impl PairVerdict {
+    #[new]
+    #[pyo3(signature = (kind, score, adds_words=None, lacks_words=None, words=None, loses_words=None))]
+    fn new(
+        kind: &str,
+        score: f64,
+        adds_words: Option<u32>,
+        lacks_words: Option<u32>,
+        words: Option<u32>,
+        loses_words: Option<u32>,
+    ) -> PyResult<Self> {
+        let difference = difference(adds_words, lacks_words, words, loses_words);
+        let is_duplicate = ["unique", "near-duplicate", "exact-duplicate"].contains(&kind).then_some(kind != "unique");
+        match (is_duplicate, self::score(score), difference) {
+            (Some(is_duplicate), Some(score), Some(difference)) => {
+                let is_exact = kind == "exact-duplicate";
+                Ok(Self(neardup::PairVerdict { is_duplicate, is_exact, score, difference }))
+            }
+            _ => Err(PyValueError::new_err(NO_PAIR_VERDICT)),
+        }
+    }
+
+    /// ``unique``: both are kept.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match (self.0.is_exact, self.0.is_duplicate) {
+            (true, _) => "exact-duplicate",
+            (false, true) => "near-duplicate",
+            (false, false) => "unique",
+        }
+    }
+
+    /// The similarity of weights, from 0 to 1, rounded down to millionths, whatever the threshold.
+    #[getter]
+    fn score(&self) -> f64 {
+        self.0.score.as_f64()
+    }
+
+    /// Words that the document says for itself and the kept one does not; ``None`` unless own words are compared.
+    #[getter]
+    fn adds_words(&self) -> Option<u32> {
+        self.0.difference.map(|difference| difference.adds_words)
+    }
+
+    /// Words that the kept document says for itself and this one does not; ``None`` unless own words are compared.
+    #[getter]
+    fn lacks_words(&self) -> Option<u32> {
+        self.0.difference.map(|difference| difference.lacks_words)
+    }
+
+    /// All words of the document, its own or common; ``None`` unless own words are compared.
+    #[getter]
+    fn words(&self) -> Option<u32> {
+        self.0.difference.map(|difference| difference.words)
+    }
+
+    /// Those of `words` that stand in no run of four words that the kept document has.
+    #[getter]
+    fn loses_words(&self) -> Option<u32> {
+        self.0.difference.map(|difference| difference.loses_words)
+    }
+
+    /// The share of `words` that stand in a run of four words that the kept document has, from 0 to 1; ``None`` without
+    /// words.
+    #[getter]
+    fn contained(&self) -> Option<f64> {
+        let WordDifference { words, loses_words, .. } = self.0.difference?;
+        (words > 0).then(|| f64::from(words - loses_words.min(words)) / f64::from(words))
+    }
+
+    /// Whether the document is a duplicate of the kept one.
+    #[getter]
+    fn is_duplicate(&self) -> bool {
+        self.0.is_duplicate
+    }
+
+    fn __repr__(&self) -> String {
+        format!("PairVerdict('{}', score={:?}{})", self.kind(), self.score(), in_words(self.0.difference))
+    }
+
+    fn __getnewargs__(&self) -> NewPairVerdict {
+        let (words, loses) = (self.words(), self.loses_words());
+        (self.kind(), self.score(), self.adds_words(), self.lacks_words(), words, loses)
     }
 }
 

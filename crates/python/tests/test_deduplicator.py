@@ -131,6 +131,9 @@ def test_values_survive_pickling() -> None:
         ndcrawl.Verdict("near-duplicate", 3, 0.912345, adds_words=3, lacks_words=0, words=40, loses_words=4),
         ndcrawl.Verdict("exact-duplicate", "a"),
         ndcrawl.Match("a", 0.5),
+        ndcrawl.PairVerdict("unique", 0.25),
+        ndcrawl.PairVerdict("near-duplicate", 0.912345, adds_words=3, lacks_words=0, words=40, loses_words=4),
+        ndcrawl.PairVerdict("exact-duplicate", 1.0),
     ]:
         assert pickle.loads(pickle.dumps(value)) == value
     error = pickle.loads(pickle.dumps(ndcrawl.ProgramError("out: in use", 6, "wait")))
@@ -162,6 +165,15 @@ def test_errors_say_what_is_wrong_and_take_nothing_in(tmp_path) -> None:
         (UnicodeEncodeError, "surrogates", lambda: documents.insert("\ud800")),
         (KeyError, "no document has the key 'rain'", lambda: documents.explain("sun", "rain")),
         (KeyError, "no document has the key 9", lambda: documents.verdict(9)),
+        (KeyError, "no document has the key 'rain'", lambda: documents.remove_many(["sun", "rain"])),
+        (ValueError, "2.0 is not a threshold|2 is not a threshold", lambda: documents.rethreshold(2)),
+        (KeyError, "no document has the key 'rain'", lambda: documents.judge([("sun", "rain")], by_key=True)),
+        (TypeError, "number 0: expected a pair, the kept one first", lambda: documents.judge([SUN])),
+        (TypeError, "number 1: expected a pair", lambda: documents.judge([(SUN, DAWN), (SUN, DAWN, RAIN)])),
+        (TypeError, "number 0: a document is a str", lambda: documents.judge([(SUN, 5)])),
+        (ValueError, r"number 0: one of the pair is missing \(null\)", lambda: documents.judge([(SUN, None)])),
+        (ValueError, "document 1: term 'a' weighs -1", lambda: documents.judge([(SUN, RAIN), (SUN, {"a": -1})])),
+        (ValueError, "no verdict on a pair", lambda: ndcrawl.PairVerdict("unique", 0.5, adds_words=1)),
         (ValueError, "damaged: not a deduplicator", lambda: ndcrawl.Deduplicator.load(damaged)),
         (FileNotFoundError, "such", lambda: ndcrawl.Deduplicator.load(missing)),
         (FileNotFoundError, "such", lambda: documents.save(missing)),
@@ -169,6 +181,113 @@ def test_errors_say_what_is_wrong_and_take_nothing_in(tmp_path) -> None:
         with pytest.raises(error, match=message):
             call()
     assert documents.keys() == ["sun"]
+
+
+def test_what_is_removed_was_never_there(tmp_path) -> None:
+    documents = ndcrawl.Deduplicator(min_terms=5)
+    documents.insert_many([SUN, RAIN, DAWN, DAWN + " Again."], ["sun", "rain", "dawn", "again"])
+    assert documents.verdict("again").of == "sun"
+    changed = documents.remove("sun")
+    assert list(changed) == ["dawn", "again"]
+    assert changed["dawn"].is_unique and changed["again"].of == "dawn"
+    assert "sun" not in documents and documents.keys() == ["rain", "dawn", "again"]
+    assert documents.insert(SUN, "sun").of == "dawn", "it may come back, as a later one"
+    assert documents.remove_many(documents.keys()) == {} and len(documents) == 0
+    path = tmp_path / "index.ndc"
+    documents.save(path)
+    assert not any(word in path.read_bytes() for word in [b"sun", b"hill", b"dawn"])
+
+
+def test_numbers_of_removed_documents_name_no_two() -> None:
+    documents = ndcrawl.Deduplicator(min_terms=5)
+    documents.insert_many([SUN, RAIN, DAWN])
+    documents.remove(1)
+    documents.insert_many([RAIN, RAIN])
+    assert documents.keys() == [0, 2, 3, 4]
+
+
+@pytest.mark.parametrize("own_words", [True, False])
+def test_removal_and_thresholds_are_those_of_a_fresh_one(own_words: bool) -> None:
+    chance = random.Random(7)
+    for seed in range(6):
+        given = texts(150, seed)
+        threshold, another = chance.random(), chance.random()
+        documents = ndcrawl.Deduplicator(threshold, own_words=own_words, threads=1)
+        documents.insert_many(given)
+        removed = chance.sample(range(len(given)), 20)
+        documents.remove_many(removed)
+        stay = [number for number in range(len(given)) if number not in removed]
+        for again, limit in [(documents, threshold), (documents.rethreshold(another), another)]:
+            fresh = ndcrawl.Deduplicator(limit, own_words=own_words)
+            verdicts = fresh.insert_many([given[number] for number in stay], stay)
+            assert [again.verdict(number) for number in stay] == verdicts
+            assert again.matches_many(given, 0.2) == fresh.matches_many(given, 0.2)
+            assert again.insert_many(given, map(str, range(150))) == fresh.insert_many(given, map(str, range(150)))
+
+
+def test_pairs_are_judged_as_insertions_are() -> None:
+    given = texts(300)
+    documents = ndcrawl.Deduplicator()
+    verdicts = documents.insert_many(given)
+    pairs = [(verdict.of, number) for number, verdict in enumerate(verdicts) if verdict.kind == "near-duplicate"]
+    assert len(pairs) > 50
+    by_text = ndcrawl.judge((given[kept], given[number]) for kept, number in pairs)
+    assert by_text == ndcrawl.judge(pairs, dict(enumerate(given)), threads=1)
+    by_key = documents.judge(pairs, by_key=True)
+    assert by_key == documents.judge((given[kept], given[number]) for kept, number in pairs)
+    # What is common by now was nobody's knowledge then.
+    assert [pair.score for pair in by_key] == [pair.score for pair in by_text]
+    for (kept, number), pair in zip(pairs, by_text):
+        verdict = verdicts[number]
+        assert (pair.kind, pair.score) == (verdict.kind, verdict.score)
+        assert (pair.words, pair.loses_words) == (verdict.words, verdict.loses_words)
+        if number < 16:  # before anything is learned
+            assert (pair.adds_words, pair.lacks_words) == (verdict.adds_words, verdict.lacks_words)
+        assert pair.is_duplicate and pair.contained == 1 - verdict.loses_words / verdict.words
+    different, same = ndcrawl.judge([(SUN, RAIN), (SUN, " " + SUN)], min_terms=5)
+    assert (different.kind, different.is_duplicate, different.contained) == ("unique", False, 0.0)
+    assert (same.kind, same.score, same.loses_words, same.contained) == ("exact-duplicate", 1.0, 0, 1.0)
+    (weights,) = ndcrawl.judge([({"a": 1.0}, {"a": 3.0, "b": 1.0})], min_terms=1, threshold=0.7, own_words=False)
+    assert (weights.kind, weights.score, weights.words, weights.contained) == ("near-duplicate", 0.75, None, None)
+    assert len(documents) == 300 and ndcrawl.judge([]) == []
+
+
+def test_what_is_common_is_nobodys_own_in_a_pair() -> None:
+    form = " ".join(f"form{number}" for number in range(200))
+    forms = [f"{form} " + " ".join(f"own{number}x{word}" for word in range(12)) for number in range(40)]
+    documents = ndcrawl.Deduplicator()
+    documents.insert_many(forms)
+    pair = (forms[0], forms[1])
+    assert ndcrawl.judge([pair])[0].kind == "near-duplicate"
+    assert documents.judge([pair])[0].kind == "unique"
+
+
+def test_threads_remove_and_insert_side_by_side() -> None:
+    given = texts(400)
+    documents = ndcrawl.Deduplicator(threads=1)
+    failed: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            for begin in range(first, len(given), 100):
+                keys = [f"{begin + n}" for n in range(50)]
+                documents.insert_many(given[begin : begin + 50], keys)
+                documents.remove_many(keys[:10])
+                documents.judge([(given[begin], given[begin + 1])])
+                documents.rethreshold(0.9)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in (0, 50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and len(documents) == 320
+    order = documents.keys()
+    fresh = ndcrawl.Deduplicator()
+    verdicts = fresh.insert_many([given[int(key)] for key in order], order)
+    assert [documents.verdict(key) for key in order] == verdicts
 
 
 def test_threads_share_a_deduplicator() -> None:

@@ -41,6 +41,37 @@ def test_insertions_queries_and_pickling(pairs, threshold, min_terms) -> None:
     assert pickle.loads(pickle.dumps(documents)).keys() == documents.keys()
 
 
+@given(st.lists(st.tuples(DOCUMENTS, KEYS), max_size=8), st.lists(KEYS, max_size=4), st.floats())
+@settings(deadline=None)
+def test_removals_thresholds_and_pairs(pairs, removed, threshold) -> None:
+    documents = ndcrawl.Deduplicator(0.5, min_terms=1, threads=2)
+    for document, key in pairs:
+        ordinary(documents.insert, document, key)
+    ordinary(documents.judge, [(one, other) for one, _ in pairs for other, _ in pairs[:2]])
+    ordinary(lambda: documents.judge([(key, key) for _, key in pairs], by_key=True))
+    ordinary(documents.judge, removed)
+    again = ordinary(documents.rethreshold, threshold)
+    assert again is None or again.keys() == documents.keys()
+    before = documents.keys()
+    for key in removed:
+        gone = ordinary(documents.remove, key) is not None
+        assert len(documents) == len(before) - gone
+        before = documents.keys()
+    assert pickle.loads(pickle.dumps(documents)).keys() == before
+
+
+ROWS = st.dictionaries(st.sampled_from(["a", "b"]), DOCUMENTS)
+
+
+@given(st.lists(st.one_of(ROWS, DOCUMENTS), max_size=6), st.one_of(st.none(), st.sampled_from(["a", "c"]), st.lists(st.sampled_from(["a", "b"]))))
+@settings(deadline=None)
+def test_records(records, columns) -> None:
+    result = ordinary(lambda: ndcrawl.deduplicate(records, columns, min_terms=1))
+    if result is not None:
+        assert len(result.kept) + len(result.dropped) == len(records)
+        assert pickle.loads(pickle.dumps(result)).verdicts == result.verdicts
+
+
 @given(st.floats(), st.integers(), st.one_of(st.none(), ALL_TEXT), st.integers())
 @settings(deadline=None)
 def test_settings(threshold, min_terms, language, threads) -> None:

@@ -287,7 +287,13 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// Returns the verdict on a document; `None` if the key is unknown.
     pub fn verdict(&self, key: &K) -> Option<Verdict<K>> {
         let number = self.numbers.get(key)?;
-        Some(self.told(self.log.get(*number)?.verdict))
+        let verdict = self.log.with(|entries| entries.get(number.index()).map(|entry| entry.verdict))?;
+        Some(self.told(verdict))
+    }
+
+    /// Returns whether a document has this key.
+    pub fn contains(&self, key: &K) -> bool {
+        self.numbers.contains_key(key)
     }
 
     /// Returns the number of documents that were inserted, duplicates included.

@@ -11,7 +11,6 @@ use crate::model::{Digest, PageId, PageTerms, RunningText, Score, Threshold};
 
 /// The decision about a document, given one that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PairVerdict {
     /// Whether the document is a duplicate of the kept one.
     pub is_duplicate: bool,

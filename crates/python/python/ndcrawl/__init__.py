@@ -19,33 +19,41 @@ from ._native import (
     Link,
     Match,
     Page,
+    PairVerdict,
     TermShare,
     Verdict,
     __version__,
     extract,
 )
 from ._native import main as _main
+from ._results import DeduplicationResult, Duplicate, KeptRecord, deduplicate, judge
 from ._runs import Counters, Crawl, ProgramError, Run, dedup
 from ._types import Document, Documents, Key
 
 __all__ = [
     "Counters",
     "Crawl",
+    "DeduplicationResult",
     "Deduplicator",
     "Document",
     "Documents",
+    "Duplicate",
     "Explanation",
+    "KeptRecord",
     "Key",
     "Link",
     "Match",
     "Page",
+    "PairVerdict",
     "ProgramError",
     "Run",
     "TermShare",
     "Verdict",
     "__version__",
     "dedup",
+    "deduplicate",
     "extract",
+    "judge",
     "main",
 ]
 

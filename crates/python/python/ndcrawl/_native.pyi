@@ -13,6 +13,7 @@ __all__ = [
     "Match",
     "NativeRun",
     "Page",
+    "PairVerdict",
     "TermShare",
     "Verdict",
     "__version__",
@@ -69,7 +70,8 @@ class Deduplicator:
 
         Args:
             document: A text, or weighted terms as a dict or pairs.
-            key: Names the document. Without, its number in the order of insertion, from 0.
+            key: Names the document. Without, the first number from ``len()`` on that names none: its place, unless
+                documents were removed.
 
         Raises:
             ValueError: If the key was inserted before, or a weight is not from 0 to 40 million. Nothing is taken in.
@@ -94,6 +96,52 @@ class Deduplicator:
 
     def matches_many(self, documents: Documents, threshold: float | None = None) -> list[list[Match]]:
         """Returns `matches` for each of the documents, in order; on several threads."""
+
+    def judge(self, pairs: Iterable[Iterable[Any]], *, by_key: bool = False) -> list[PairVerdict]:
+        """Decides about the second document of each pair as if the first one were the only kept one.
+
+        For candidate pairs of another tool. Nothing is taken in. Common text is what the documents say that were taken
+        in; without any, all words are a document's own.
+
+        Args:
+            pairs: Pairs of documents, the kept one first.
+            by_key: Whether they are keys of documents that were inserted.
+
+        Raises:
+            KeyError: If no document has one of the keys.
+            ValueError: For a missing value, or a weight that is none.
+        """
+
+    def remove(self, key: Key) -> dict[Key, Verdict]:
+        """Removes a document, and returns the new verdicts of others, by key.
+
+        See `remove_many`.
+
+        Raises:
+            KeyError: If no document has the key.
+        """
+
+    def remove_many(self, keys: Iterable[Key]) -> dict[Key, Verdict]:
+        """Removes documents, and returns the new verdicts of others, by key.
+
+        All is then as if they had never been inserted: all others are decided again from what is kept of them. The first
+        duplicate of a removed document is unique, and later ones name that one. What `save` writes has nothing of the
+        removed ones but what others say, too. That takes the time of inserting all others without counting their
+        terms, so remove many at once.
+
+        Raises:
+            KeyError: If no document has one of the keys. None is removed.
+        """
+
+    def rethreshold(self, threshold: float) -> Deduplicator:
+        """Returns a deduplicator that has taken in the same documents at another threshold.
+
+        All are decided again, in their order, from what is kept of them: no text is read or counted again. So it may be
+        lower or higher.
+
+        Raises:
+            ValueError: For a threshold outside of 0 to 1.
+        """
 
     def explain(self, first: Key, second: Key) -> Explanation:
         """Explains how two documents compare, kept or not, term by term.
@@ -187,6 +235,58 @@ class Verdict:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[str, Key | None, float | None, int | None, int | None, int | None, int | None]: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class PairVerdict:
+    """The decision about a document, given one that is kept."""
+
+    def __new__(
+        cls,
+        kind: str,
+        score: float,
+        adds_words: int | None = None,
+        lacks_words: int | None = None,
+        words: int | None = None,
+        loses_words: int | None = None,
+    ) -> PairVerdict: ...
+    @property
+    def kind(self) -> Literal["unique", "near-duplicate", "exact-duplicate"]:
+        """``unique``: both are kept."""
+
+    @property
+    def score(self) -> float:
+        """The similarity of weights, from 0 to 1, rounded down to millionths, whatever the threshold."""
+
+    @property
+    def adds_words(self) -> int | None:
+        """Words that the document says for itself and the kept one does not; ``None`` unless own words are compared."""
+
+    @property
+    def lacks_words(self) -> int | None:
+        """Words that the kept document says for itself and this one does not; ``None`` unless own words are compared."""
+
+    @property
+    def words(self) -> int | None:
+        """All words of the document, its own or common; ``None`` unless own words are compared."""
+
+    @property
+    def loses_words(self) -> int | None:
+        """Those of `words` that stand in no run of four words that the kept document has."""
+
+    @property
+    def contained(self) -> float | None:
+        """The share of `words` that stand in a run of four words that the kept document has, from 0 to 1; ``None`` without
+        words.
+        """
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the document is a duplicate of the kept one."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __getnewargs__(self) -> tuple[str, float, int | None, int | None, int | None, int | None]: ...
     __hash__: None  # type: ignore[assignment]
 
 @final
