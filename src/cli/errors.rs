@@ -35,7 +35,7 @@ pub mod exit {
     pub const IN_USE: u8 = 6;
     /// The disk is full or below `--min-free`.
     pub const DISK_FULL: u8 = 7;
-    /// Some input of `dedup` gave no page or was not read to its end, while others were.
+    /// Some input of `dedup` or `decontaminate` gave no page or was not read to its end, while others were.
     pub const SOME_INPUT_UNREAD: u8 = 8;
     /// Finished with more duplicates than `--max-duplicate-rate` allows.
     pub const TOO_MANY_DUPLICATES: u8 = 9;

@@ -14,8 +14,10 @@
 //! never passed over: if its id came before, it is known by its file and line. At the end the input
 //! is read once more to decide again what would be decided otherwise by now.
 //!
-//! Public types: [`Dedup`] is a run, [`Inputs`] its files, [`DedupEnding`] its result.
+//! Public types: [`Dedup`] is a run, [`Inputs`] its files, [`DedupEnding`] its result. [`Contamination`] is what a test set has
+//! in common with documents.
 
+mod decontaminate;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod input;
@@ -28,6 +30,7 @@ mod run;
 mod setup;
 mod shared_input;
 
+pub use decontaminate::{Contamination, ContaminationHit, DecontaminationSetup, DocumentPlace, LEAST as SHORTEST_ITEM};
 pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions, SeenFields};
 pub use input_report::{InputReport, InputReports};
 pub use own_rows::{OwnRows, OwnRowsError, RowsGiven, give_rows_back};

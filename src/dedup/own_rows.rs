@@ -66,6 +66,8 @@ struct RowVerdict {
 /// The verdict on a row that is no document.
 const WITHOUT_TEXT: RowVerdict = RowVerdict { outcome: "no-text", of: None, score: None, loses: None, copies: None };
 
+const STORED: RowVerdict = RowVerdict { outcome: "stored", ..WITHOUT_TEXT };
+
 impl RowVerdict {
     fn is_kept(&self) -> bool {
         self.outcome == "stored"
@@ -102,9 +104,29 @@ pub fn give_rows_back(
     inputs: &Inputs,
     options: &InputOptions,
 ) -> Result<RowsGiven, OwnRowsError> {
+    let verdicts = read_verdicts(folder)?;
+    write_rows(wanted, inputs, options, |row, is_read| if is_read { verdicts.get(&row) } else { Some(&WITHOUT_TEXT) })
+}
+
+/// Reads the input once more and writes the rows that are clean, those without text too.
+pub(super) fn write_clean_rows(
+    wanted: &OwnRows,
+    inputs: &Inputs,
+    options: &InputOptions,
+    is_clean: impl Fn(u128) -> bool,
+) -> Result<RowsGiven, OwnRowsError> {
+    write_rows(wanted, inputs, options, |row, _| is_clean(row).then_some(&STORED))
+}
+
+/// Writes the rows by their verdicts, which are asked for with the hash of a row and whether it has a text.
+fn write_rows<'v>(
+    wanted: &OwnRows,
+    inputs: &Inputs,
+    options: &InputOptions,
+    verdict_on: impl Fn(u128, bool) -> Option<&'v RowVerdict>,
+) -> Result<RowsGiven, OwnRowsError> {
     let (OwnRows::Kept(path) | OwnRows::Marked(path)) = wanted;
     let is_marked = matches!(wanted, OwnRows::Marked(_));
-    let verdicts = read_verdicts(folder)?;
     let options = InputOptions { keeps_rows: true, seen: Arc::default(), ..options.clone() };
     let failed = |source| OwnRowsError::File { path: path.clone(), source };
     let (file, temporary) = create(path).map_err(failed)?;
@@ -117,8 +139,7 @@ pub fn give_rows_back(
             given.others += 1;
             continue;
         };
-        let is_read = !document.fetched.body.is_empty();
-        let verdict = if is_read { verdicts.get(&row_hash(&row.file, row.number)) } else { Some(&WITHOUT_TEXT) };
+        let verdict = verdict_on(row_hash(&row.file, row.number), !document.fetched.body.is_empty());
         let sink = match &mut sink {
             Some(sink) => sink,
             none => none.insert(new_sink(&raw, file.take(), path, is_marked)),
@@ -162,7 +183,7 @@ fn create(path: &Path) -> io::Result<(RowFile, Option<PathBuf>)> {
     Ok((file, Some(temporary)))
 }
 
-fn row_hash(file: &str, number: u64) -> u128 {
+pub(super) fn row_hash(file: &str, number: u64) -> u128 {
     xxh3_128(format!("{file}#{number}").as_bytes())
 }
 

@@ -8,12 +8,23 @@ use crate::fetch::{absent_page, no_text};
 use crate::model::{Fetched, Sequence};
 use crate::pipeline::{ContentReader, PipelineError, RenderedPage, as_own_document, render_page};
 
-use super::input::{IgnoredFile, InputDamage, InputDocument, InputFile, InputItem, Options as InputOptions, Stop};
+use super::input::{
+    IgnoredFile, InputDamage, InputDocument, InputFile, InputItem, Inputs, Options as InputOptions, Stop,
+};
 use super::intake::InputPage;
-use super::setup::DedupSetup;
 
 /// Answers that may wait before and behind each renderer.
 const WAITING: usize = 4;
+
+/// What is read, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub inputs: &'a Inputs,
+    pub options: &'a InputOptions,
+    /// Media types that are pages.
+    pub accepts: &'a (dyn Fn(&str) -> bool + Sync),
+    pub content: &'a ContentReader,
+}
 
 /// What the reader sends to a renderer.
 pub(super) enum Work {
@@ -40,7 +51,7 @@ pub(super) enum Done {
 
 /// Reads, sifts and renders the input, and passes it to `take` in order.
 pub(super) fn pipe(
-    (setup, reader): (&DedupSetup, &ContentReader),
+    reading: Reading<'_>,
     bytes: &AtomicU64,
     is_stopped: Stop<'_>,
     mut sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
@@ -52,12 +63,12 @@ pub(super) fn pipe(
         for _ in 0..renderers {
             let (inlet, work) = sync_channel(WAITING);
             let (done, outlet) = sync_channel(WAITING);
-            scope.spawn(move || render_all((setup, reader), &work, &done));
+            scope.spawn(move || render_all(reading, &work, &done));
             inlets.push(inlet);
             outlets.push(outlet);
         }
         scope.spawn(move || {
-            let items = setup.inputs.items(&setup.input, bytes, is_stopped).take_while(|_| !is_stopped());
+            let items = reading.inputs.items(reading.options, bytes, is_stopped).take_while(|_| !is_stopped());
             let items = items.map(Some).chain(std::iter::repeat_with(|| None));
             for (item, inlet) in items.zip(inlets.iter().cycle()) {
                 let Some(work) = sift(item) else { break };
@@ -95,7 +106,7 @@ pub(super) fn read_page(
     Ok(read)
 }
 
-fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Work>, done: &SyncSender<Done>) {
+fn render_all(reading: Reading<'_>, work: &Receiver<Work>, done: &SyncSender<Done>) {
     for work in work {
         let result = match work {
             Work::Note(note) => Done::Note(note),
@@ -106,9 +117,9 @@ fn render_all((setup, reader): (&DedupSetup, &ContentReader), work: &Receiver<Wo
                 let is_page = row.is_some()
                     || (200..300).contains(&fetched.status)
                         && absent_page(&fetched).is_none()
-                        && (setup.accepts)(&fetched.media_type())
-                        && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| read_page(reader, &fetched, is_own, &setup.input));
+                        && (reading.accepts)(&fetched.media_type())
+                        && no_text(&fetched.body).is_none_or(|found| (reading.accepts)(found));
+                let read = is_page.then(|| read_page(reading.content, &fetched, is_own, reading.options));
                 Done::Answer(InputPage { fetched, row, capture, read }, renews)
             }
         };

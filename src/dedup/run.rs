@@ -286,7 +286,7 @@ impl Dedup {
         tally: &mut InputCounts,
     ) -> Result<(), PipelineError> {
         self.committing(|setup, pages, intake| {
-            pipe((setup, pages), bytes, &|| stop.is_asked(), sift, |done| take(intake, tally, done))
+            pipe(setup.reading(pages), bytes, &|| stop.is_asked(), sift, |done| take(intake, tally, done))
         })
     }
 

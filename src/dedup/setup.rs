@@ -6,9 +6,10 @@ use crate::detect;
 use crate::documents;
 use crate::model::{KeepRule, named};
 use crate::pagetext::PageReader;
-use crate::pipeline::ReferenceCrawls;
+use crate::pipeline::{ContentReader, ReferenceCrawls};
 
 use super::input::{Inputs, Options as InputOptions};
+use super::rendering::Reading;
 
 /// Everything that a run needs to begin.
 #[allow(missing_docs)]
@@ -32,6 +33,13 @@ pub struct DedupSetup {
     /// Whether the text of near-duplicates is archived.
     pub keep_text: bool,
     pub same_url: SameUrl,
+}
+
+impl DedupSetup {
+    /// Returns what is read with `content`, and how.
+    pub(super) fn reading<'a>(&'a self, content: &'a ContentReader) -> Reading<'a> {
+        Reading { inputs: &self.inputs, options: &self.input, accepts: &*self.accepts, content }
+    }
 }
 
 named! {

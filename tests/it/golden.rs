@@ -17,7 +17,7 @@ use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
 
 /// The commands whose `--help` is kept; the empty one is the program itself.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "",
     "audit",
     "crawl",
@@ -30,6 +30,7 @@ const COMMANDS: [&str; 28] = [
     "status",
     "clusters",
     "dedup",
+    "decontaminate",
     "export",
     "explain",
     "rules",
@@ -49,7 +50,7 @@ const COMMANDS: [&str; 28] = [
 ];
 
 /// Command lines that fail, each in a folder of its own that holds [`FILES`].
-const MISTAKES: [&str; 36] = [
+const MISTAKES: [&str; 37] = [
     "",
     "not-a-command",
     "ftp://h.test/",
@@ -68,6 +69,7 @@ const MISTAKES: [&str; 36] = [
     "--resume http://h.test/",
     "--fresh -o full http://h.test/",
     "dedup missing",
+    "decontaminate missing --against missing",
     "export missing",
     "export missing --format jsonl",
     "explain missing http://h.test/",

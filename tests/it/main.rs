@@ -9,6 +9,7 @@
 //! | `one_folder` | which crawls share a folder, and what `status` says of it |
 //! | `dashboard` | the dashboard, for programs and in a browser |
 //! | `dedup` | pages from files |
+//! | `decontaminate` | documents that hold items of a test set |
 //! | `rows` | documents of tables and of JSON |
 //! | `archives` | archives of other programs, damaged ones, several captures of a URL |
 //! | `against` | comparing with pages of earlier crawls |
@@ -83,6 +84,7 @@ mod corruption;
 mod crawl;
 mod crowd;
 mod dashboard;
+mod decontaminate;
 mod dedup;
 mod docs;
 mod documents;

@@ -53,7 +53,7 @@ fn assert_runs(program: &Path, folder: &Path) {
 }
 
 fn assert_completes(bash_script: &Path, zsh_script: &Path) {
-    assert_eq!(completed(bash_script, "de"), ["dedup", "demo"]);
+    assert_eq!(completed(bash_script, "de"), ["dedup", "decontaminate", "demo"]);
     assert!(completed(bash_script, "--max-p").contains(&"--max-pages".to_owned()));
     if has_for_part(&[Program("zsh")]) {
         let folder = zsh_script.parent().unwrap().display().to_string();

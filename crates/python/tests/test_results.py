@@ -115,6 +115,14 @@ def test_results_survive_pickling() -> None:
     assert again.rethreshold(0.99).kept == result.rethreshold(0.99).kept == [ROWS[0], ROWS[1], ROWS[2]]
 
 
+def test_what_comes_later_is_no_record() -> None:
+    result = ndcrawl.deduplicate([SUN, RAIN], min_terms=5)
+    assert result.documents.insert(DAWN, "later").of == 0
+    assert result.documents.insert(RAIN).of == 1
+    again = result.rethreshold(0.99)
+    assert (again.kept, again.documents.verdict("later").kind, len(again)) == ([SUN, RAIN], "unique", 2)
+
+
 def test_threads_share_a_result() -> None:
     given = texts(200)
     result = ndcrawl.deduplicate(given)

@@ -33,8 +33,8 @@ Commands:
   report   plots, clusters, failures   clusters  which pages repeat which
   export   Parquet, JSONL, WARC, CSV   dedup     the same for pages in files
   worker   one more for a shared crawl           gather    its ordinary folder
-  and audit, redirects, crawl, cluster, rules, demo, verify, reindex, eval,
-  check, config, jwks, completions, man
+  and audit, redirects, decontaminate, crawl, cluster, rules, demo, verify,
+  reindex, eval, check, config, jwks, completions, man
 
 --help lists all options by topic. ndcrawl COMMAND -h lists those of a command.
 ";

@@ -10,6 +10,7 @@ mod cluster_flags;
 mod common;
 mod config;
 mod crawl;
+mod decontaminate;
 mod dedup;
 mod detector_option;
 mod eval;
@@ -39,6 +40,7 @@ pub use cluster_flags::ClusterFlags;
 pub use common::{ConfigSource, Verbosity};
 pub use config::{ConfigCommand, ShowArguments};
 pub use crawl::{CrawlArguments, RunFlags};
+pub use decontaminate::DecontaminateArguments;
 pub use dedup::DedupArguments;
 pub use eval::EvalArguments;
 pub use folder::{
@@ -103,6 +105,8 @@ pub enum Command {
     Redirects(RedirectsArguments),
     /// Deduplicate pages from WARC, Parquet, JSONL or folders
     Dedup(Box<DedupArguments>),
+    /// Find documents that hold items of a test set, and leave them out
+    Decontaminate(DecontaminateArguments),
     /// Export pages as Parquet, JSONL or WARC, or duplicate rates as CSV
     #[command(after_long_help = help::AFTER_EXPORT_HELP)]
     Export(ExportArguments),

@@ -8,6 +8,7 @@ mod clusters;
 mod completions;
 mod config;
 mod crawl;
+mod decontaminate;
 mod dedup;
 mod demo;
 mod eval;
@@ -56,6 +57,7 @@ pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError
         Some(Command::Demo(arguments)) => demo::run(&arguments),
         Some(Command::Verify(arguments)) => verify::run(&arguments),
         Some(Command::Dedup(arguments)) => dedup::run(&arguments, host),
+        Some(Command::Decontaminate(arguments)) => decontaminate::run(&arguments),
         Some(Command::Eval(arguments)) => eval::run(&arguments),
         Some(Command::Reindex(arguments)) => reindex::run(&arguments),
         Some(Command::Check { kind }) => check::run(kind),

@@ -32,7 +32,12 @@ impl RunningText {
     ///
     /// Cost: some nanoseconds a word.
     pub fn runs(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.words.windows(RUN.min(self.words.len()).max(1)).map(hash_of)
+        self.runs_of(RUN)
+    }
+
+    /// Returns the hash of each run of so many words, in order. A text shorter than a run has one.
+    pub fn runs_of(&self, words: usize) -> impl ExactSizeIterator<Item = u64> {
+        self.words.windows(words.min(self.words.len()).max(1)).map(hash_of)
     }
 
     /// Returns the number of words that stand in no run that `has` accepts.

@@ -56,10 +56,10 @@ class DeduplicationResult(Generic[Record]):
 
     def __init__(self, records: Any, documents: Deduplicator) -> None:
         self._records = records
-        #: The index of all records, each under its place: ask it for `explain`, or `save` it.
+        #: The index of all records, each under its place: ask it, save it, or insert what comes later.
         self.documents = documents
         #: The verdict on each record, in order.
-        self.verdicts: list[Verdict] = [documents.verdict(place) for place in range(len(documents))]
+        self.verdicts: list[Verdict] = [documents.verdict(place) for place in range(len(records))]
 
     @property
     def threshold(self) -> float:

@@ -5,6 +5,7 @@ mod monitor;
 mod shared;
 mod summary;
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::cli::args::DedupArguments;
@@ -58,16 +59,19 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         }
     };
     let seen = &input.seen;
-    let missing = seen.missing();
+    let is_any_missing = !seen.missing().is_empty();
     let (stopped, mut code) = match ending.reason {
-        StopReason::Finished if !missing.is_empty() => (None, exit::SOME_INPUT_UNREAD),
+        StopReason::Finished if is_any_missing => (None, exit::SOME_INPUT_UNREAD),
         StopReason::Finished => (None, code_of_inputs(&ending.tally.inputs)),
         StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
         _ => (Some("signal"), signal_code.unwrap_or(exit::INTERRUPTED)),
     };
     let rows = arguments.kept.clone().map(OwnRows::Kept).or_else(|| arguments.mark.clone().map(OwnRows::Marked));
     if let (Some(rows), None) = (&rows, stopped) {
-        let given = give_rows_back(rows, &settings.out.dir, &inputs, &input).map_err(own_rows_error)?;
+        let given = give_rows_back(rows, &settings.out.dir, &inputs, &input).map_err(|error| {
+            own_rows_error(error)
+                .with_hint("the verdicts are in the output folder; the same command writes the rows again")
+        })?;
         if given.others > 0 {
             write_stderr(&format!(
                 "warning: {} no rows of a table: 'ndcrawl export' writes them",
@@ -98,10 +102,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     if let Some(limit) = limit {
         write_stderr(&format!("error: {}", limit.message));
     }
-    for (flag, field) in missing {
-        let there = seen.there();
-        write_stderr(&terminal_safe(&format!("error: no row has the field '{field}' ({flag}); there are: {there}")));
-    }
+    warn_of_missing_fields(seen);
     let text = if arguments.json { summary.json() } else { summary.text() };
     // Standard output is for the rows then.
     match rows {
@@ -111,14 +112,23 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
     Ok(code)
 }
 
-fn own_rows_error(error: OwnRowsError) -> CliError {
+pub(super) fn own_rows_error(error: OwnRowsError) -> CliError {
     let code = if matches!(error, OwnRowsError::Mixed(_)) { exit::USAGE } else { exit::DISK_FULL };
     CliError::new(code, error.to_string())
-        .with_hint("the verdicts are in the output folder; the same command writes the rows again")
+}
+
+/// Names fields that no row has. Returns whether there are any.
+pub(super) fn warn_of_missing_fields(seen: &SeenFields) -> bool {
+    let missing = seen.missing();
+    for (flag, field) in &missing {
+        let there = seen.there();
+        write_stderr(&terminal_safe(&format!("error: no row has the field '{field}' ({flag}); there are: {there}")));
+    }
+    !missing.is_empty()
 }
 
 /// Returns the exit code of a run that read all inputs.
-fn code_of_inputs(inputs: &InputReports) -> u8 {
+pub(super) fn code_of_inputs(inputs: &InputReports) -> u8 {
     match (inputs.fruitful, inputs.poor) {
         (0, _) => exit::NOTHING_FETCHED,
         (_, 0) if inputs.lost == 0 => exit::FINISHED,
@@ -141,7 +151,7 @@ struct PreparedDedup {
 fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
     let normalizer = Normalizer::new(settings.normalise_options());
     let input = input_options(settings, arguments, &normalizer)?;
-    check_rows_file(arguments)?;
+    check_rows_file(arguments.kept.as_deref().or(arguments.mark.as_deref()), &arguments.inputs)?;
     let outputs = arguments.kept.iter().chain(&arguments.mark).cloned();
     let ours: Vec<_> = outputs.chain([settings.out.dir.clone()]).collect();
     let inputs = Inputs::find(&arguments.inputs, &ours).map_err(|error| {
@@ -185,10 +195,8 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
 }
 
 /// Refuses a file for rows that could not be written when all is decided, or would take the place of an input.
-fn check_rows_file(arguments: &DedupArguments) -> Result<(), CliError> {
-    let Some(path) = arguments.kept.as_ref().or(arguments.mark.as_ref()).filter(|path| path.as_os_str() != "-") else {
-        return Ok(());
-    };
+pub(super) fn check_rows_file(rows: Option<&Path>, inputs: &[PathBuf]) -> Result<(), CliError> {
+    let Some(path) = rows.filter(|path| path.as_os_str() != "-") else { return Ok(()) };
     let refuse = |why: String, hint: &str| Err(CliError::usage(format!("{}: {why}", path.display())).with_hint(hint));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -197,10 +205,8 @@ fn check_rows_file(arguments: &DedupArguments) -> Result<(), CliError> {
     if let Some(ending @ ("bz2" | "xz" | "lz4")) = path.extension().and_then(|ending| ending.to_str()) {
         return refuse(format!(".{ending} is not written"), "rows are compressed in files that end in .gz or .zst");
     }
-    let same = |input: &std::path::PathBuf| {
-        path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|it| it == path))
-    };
-    match arguments.inputs.iter().any(same) {
+    let same = |input: &PathBuf| path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|it| it == path));
+    match inputs.iter().any(same) {
         true => refuse("it is an input".to_owned(), "write the rows to another file"),
         false => Ok(()),
     }
