@@ -248,8 +248,8 @@ fn help() -> BTreeMap<String, BTreeSet<String>> {
 /// The arguments of this program in a piece of code; `None` if it calls another one.
 fn arguments(code: &str) -> Option<&str> {
     let call = Regex::new(r"(?:^|\| )(?:ndcrawl|cargo run --release --)(?: |$)").unwrap();
-    // Of another program: cargo's features. Of a migration: what goes.
-    if ["--features", "-import ", "-from "].iter().any(|other| code.starts_with(other)) {
+    // Of another program: cargo's features.
+    if code.starts_with("--features") {
         return None;
     }
     let rest = if code.starts_with('-') { code } else { &code[call.find(code)?.end()..] };

@@ -10,12 +10,13 @@ pub struct Markdown {
 
 impl Markdown {
     pub fn parse(text: &str) -> Self {
-        let (mut prose, mut fenced, mut is_fenced) = (Vec::new(), Vec::new(), false);
+        let (mut prose, mut fenced, mut is_fenced, mut is_diff) = (Vec::new(), Vec::new(), false, false);
         for line in text.lines() {
-            if line.trim_start().starts_with("```") {
-                is_fenced = !is_fenced;
+            if let Some(kind) = line.trim_start().strip_prefix("```") {
+                (is_fenced, is_diff) = (!is_fenced, kind == "diff");
             } else if is_fenced {
-                fenced.push(line.to_owned());
+                // A dash before a line of a diff is no flag.
+                fenced.extend((!is_diff).then(|| line.to_owned()));
             } else {
                 prose.push(line.to_owned());
             }
