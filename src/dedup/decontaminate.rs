@@ -5,7 +5,8 @@
 //! four words as everywhere here. Words are stems in lower case, and all stop words are one.
 //!
 //! An item shorter than a run is searched as a whole, unless it has fewer than [`LEAST`] words: so few words stand
-//! everywhere.
+//! everywhere. A run of more than [`MOST_ITEMS`] items is the frame of the test set, such as an instruction, and names none
+//! of them. Of equal items the first one is named.
 //!
 //! **Cost.** A look-up of each run of a document, for each length of items; the test set is in memory.
 
@@ -27,6 +28,9 @@ use crate::pipeline::{ContentReader, PipelineError};
 
 /// Words of the shortest item that is searched.
 pub const LEAST: usize = 8;
+
+/// Items that have a run, at most, if it names them: as in the paper on GPT-3.
+pub const MOST_ITEMS: usize = 10;
 
 /// Documents and a test set.
 #[allow(missing_docs)]
@@ -86,6 +90,8 @@ pub struct Contamination {
     pub items: u64,
     /// Items that are too short to be searched.
     pub too_short: Vec<DocumentPlace>,
+    /// Items of which each run stands in more than [`MOST_ITEMS`] others, so that they are not searched.
+    pub too_common: Vec<DocumentPlace>,
     /// What the files of the documents gave.
     pub inputs: InputReports,
     /// What the files of the test set gave.
@@ -102,6 +108,7 @@ struct TestSet {
     /// Items by runs of each length.
     by_run: HashMap<usize, HashMap<u64, Vec<usize>>>,
     too_short: Vec<DocumentPlace>,
+    known: HashSet<Vec<u32>>,
 }
 
 impl TestSet {
@@ -111,10 +118,25 @@ impl TestSet {
             self.too_short.push(place);
             return;
         }
+        if !self.known.insert(text.words.clone()) {
+            return;
+        }
         let runs: BTreeSet<u64> = text.runs_of(length).collect();
         let by_run = self.by_run.entry(length).or_default();
         runs.into_iter().for_each(|run| by_run.entry(run).or_default().push(self.items.len()));
         self.items.push((place, text));
+    }
+
+    /// Forgets the runs that name no item. Returns the items that have no other ones.
+    fn forget_frames(&mut self) -> Vec<DocumentPlace> {
+        let mut is_named = vec![false; self.items.len()];
+        for by_run in self.by_run.values_mut() {
+            by_run.retain(|_, items| items.len() <= MOST_ITEMS);
+            by_run.values().flatten().for_each(|item| is_named[*item] = true);
+        }
+        self.known = HashSet::new();
+        let items = self.items.iter().zip(is_named).filter(|(_, is_named)| !is_named);
+        items.map(|((place, _), _)| place.clone()).collect()
     }
 
     /// Returns the items that share a run with a text, each with its share in the text and the text's share in it.
@@ -151,7 +173,9 @@ impl Contamination {
             Reading { inputs: &setup.tests, options: &setup.test_input, accepts: &*setup.accepts, content: &content };
         let mut set = TestSet { run: setup.run, ..TestSet::default() };
         let tests = read_all(reading, |place, _, text| set.add(place, text))?;
-        let mut found = Self { items: set.items.len() as u64, tests, ..Self::default() };
+        let too_common = set.forget_frames();
+        let items = (set.items.len() - too_common.len()) as u64;
+        let mut found = Self { items, too_common, tests, ..Self::default() };
         let reading = Reading { inputs: &setup.inputs, options: &setup.input, ..reading };
         found.inputs = read_all(reading, |place, row, text| {
             found.documents += 1;
@@ -254,6 +278,25 @@ mod tests {
         assert!(set.find(&text(&item[..8])).is_empty() && set.find(&text(&[])).is_empty());
     }
 
+    #[test]
+    fn what_many_items_share_names_none_of_them() {
+        let mut set = TestSet { run: 8, ..TestSet::default() };
+        let frame: Vec<u32> = (0..8).collect();
+        for number in 0..12u32 {
+            let own: Vec<u32> = if number == 0 { Vec::new() } else { (100 * number..100 * number + 8).collect() };
+            let place = DocumentPlace { line: Some(number.into()), ..DocumentPlace::default() };
+            set.add(place.clone(), text(&[&frame[..], &own].concat()));
+            set.add(place, text(&[&frame[..], &own].concat()));
+        }
+        assert_eq!(set.items.len(), 12);
+        let unnamed: Vec<_> = set.forget_frames().into_iter().map(|place| place.line).collect();
+        assert_eq!(unnamed, [Some(0)]);
+        assert!(set.find(&text(&frame)).is_empty());
+        let found = set.find(&text(&(300..308).collect::<Vec<_>>()));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].0.line, found[0].2), (Some(3), 1.0));
+    }
+
     proptest! {
         /// Hits are those of a comparison of each document with each item, run by run.
         #[test]
@@ -267,9 +310,10 @@ mod tests {
                 set.add(DocumentPlace { line: Some(line), ..DocumentPlace::default() }, text(item));
             }
             let found: Vec<u64> = set.find(&text(&document)).into_iter().filter_map(|(place, ..)| place.line).collect();
-            let expected: Vec<u64> = (0..).zip(&items).filter(|(_, item)| {
+            let expected: Vec<u64> = (0..).zip(&items).filter(|(line, item)| {
                 let length = run.min(item.len());
-                length >= LEAST.min(run) && item.windows(length).any(|run| has_run(&document, run))
+                let is_first = !items[..*line as usize].contains(item);
+                is_first && length >= LEAST.min(run) && item.windows(length).any(|run| has_run(&document, run))
             }).map(|(line, _)| line).collect();
             prop_assert_eq!(found, expected);
         }

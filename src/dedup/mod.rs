@@ -30,7 +30,9 @@ mod run;
 mod setup;
 mod shared_input;
 
-pub use decontaminate::{Contamination, ContaminationHit, DecontaminationSetup, DocumentPlace, LEAST as SHORTEST_ITEM};
+pub use decontaminate::{
+    Contamination, ContaminationHit, DecontaminationSetup, DocumentPlace, LEAST as SHORTEST_ITEM, MOST_ITEMS,
+};
 pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions, SeenFields};
 pub use input_report::{InputReport, InputReports};
 pub use own_rows::{OwnRows, OwnRowsError, RowsGiven, give_rows_back};

@@ -92,6 +92,22 @@ fn the_length_of_runs_and_the_share_are_the_users() {
 }
 
 #[test]
+fn an_instruction_that_all_items_have_names_none_of_them() {
+    let place = Place::new();
+    let frame = words("instruction", 20);
+    let item = |number: usize| format!("{frame} {}", words(&format!("item {number}"), 20));
+    let rows = (0..12).map(|number| json!({"id": format!("q{number}"), "text": item(number)}));
+    let others = [json!({"id": "q3 again", "text": item(3)}), json!({"id": "bare", "text": frame})];
+    place.write("test.jsonl", &lines(&rows.chain(others).collect::<Vec<_>>()));
+    let train = [json!({"id": "framed", "text": frame}), json!({"id": "holds", "text": item(3)})];
+    place.write("train.jsonl", &lines(&train));
+    let told = place.run(["decontaminate", "train.jsonl", "--against", "test.jsonl"]).finish().expect_code(0);
+    assert_eq!(hits(&told), BTreeMap::from([(("holds".to_owned(), "q3".to_owned()), (100, 100))]));
+    let why = "1 item is not searched, with runs of more than 10 items only, such as bare";
+    assert!(told.stderr.contains(why), "{}", told.stderr);
+}
+
+#[test]
 fn a_test_set_that_cannot_be_searched_is_an_error() {
     let place = collection();
     let told = place.run(["decontaminate", "train.jsonl", "--against", "test.jsonl"]).finish().expect_code(1);

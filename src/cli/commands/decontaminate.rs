@@ -14,7 +14,7 @@ use crate::cli::startup::settings_with_log;
 use crate::cli::terminal::{print, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::dedup::{
-    Contamination, DecontaminationSetup, DocumentPlace, InputOptions, Inputs, SHORTEST_ITEM, SeenFields,
+    Contamination, DecontaminationSetup, DocumentPlace, InputOptions, Inputs, MOST_ITEMS, SHORTEST_ITEM, SeenFields,
 };
 use crate::fetch;
 use crate::model::Normalizer;
@@ -49,15 +49,17 @@ pub(super) fn run(arguments: &DecontaminateArguments) -> Result<u8, CliError> {
         }
     }
     let is_any_missing = [&setup.test_input, &setup.input].map(|input| warn_of_missing_fields(&input.seen));
-    warn_of_short_items(&found.too_short);
+    warn_of_items(&found.too_short, &format!("fewer than {SHORTEST_ITEM} words"));
+    warn_of_items(&found.too_common, &format!("runs of more than {MOST_ITEMS} items only"));
     write_stderr(&summary(&found, arguments));
     Ok(if is_any_missing.contains(&true) { code.max(exit::SOME_INPUT_UNREAD) } else { code })
 }
 
 fn no_items(found: &Contamination) -> CliError {
-    let why = match &found.too_short[..] {
-        [] => "no item was read from the test set".to_owned(),
-        [first, ..] => format!("all items have fewer than {SHORTEST_ITEM} words, such as {}", shown(first)),
+    let why = match (&found.too_short[..], &found.too_common[..]) {
+        ([], []) => "no item was read from the test set".to_owned(),
+        ([], [first, ..]) => format!("all items have runs of more than {MOST_ITEMS} only, such as {}", shown(first)),
+        ([first, ..], _) => format!("no item has {SHORTEST_ITEM} words of its own, such as {}", shown(first)),
     };
     CliError::new(exit::NOTHING_FETCHED, why)
         .with_hint("name the fields with the text of an item: --test-field question")
@@ -145,14 +147,14 @@ fn summary(found: &Contamination, arguments: &DecontaminateArguments) -> String 
     )
 }
 
-fn warn_of_short_items(items: &[DocumentPlace]) {
+/// Names items that are not searched, and why.
+fn warn_of_items(items: &[DocumentPlace], why: &str) {
     if items.is_empty() {
         return;
     }
     let named: Vec<String> = items.iter().take(NAMED).map(shown).collect();
     let (count, named) = (counted(items.len() as u64, "item is", "items are"), named.join(", "));
-    let text = format!("warning: {count} not searched, with fewer than {SHORTEST_ITEM} words, such as {named}");
-    write_stderr(&terminal_safe(&text));
+    write_stderr(&terminal_safe(&format!("warning: {count} not searched, with {why}, such as {named}")));
 }
 
 fn shown(place: &DocumentPlace) -> String {
