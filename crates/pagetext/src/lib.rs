@@ -73,6 +73,7 @@ mod reading;
 mod refresh;
 mod rsl;
 mod sitemap;
+mod sitemap_date;
 mod soft_404_phrases;
 mod tokenizer;
 mod tree_builder;
@@ -106,6 +107,7 @@ pub use reading::Reading;
 pub use refresh::header_refresh;
 pub use rsl::{RslEntry, rsl_entries};
 pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap};
+pub use sitemap_date::SitemapDate;
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.

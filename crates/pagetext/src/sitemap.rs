@@ -11,6 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::charset;
 use super::entities::Entities;
+use super::sitemap_date::SitemapDate;
 
 /// The deepest nesting that is read. No format nests deeper, and every open element is remembered: a few bytes of gzip
 /// can open millions.
@@ -55,6 +56,8 @@ impl Default for SitemapLimits {
 pub struct Sitemap {
     /// URLs of pages.
     pub pages: Vec<String>,
+    /// What it says of the dates of pages, by their places in `pages`, ascending.
+    pub dates: Vec<(usize, SitemapDate)>,
     /// URLs of other languages and forms of these pages.
     pub alternates: Vec<String>,
     /// URLs of further sitemaps.
@@ -194,6 +197,8 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
     let (mut value, mut entities) = (String::new(), Entities::default());
     // What an item of RSS has so far: whether there is a link, and the identifier that may stand for one.
     let (mut has_link, mut is_permalink, mut guid) = (false, false, None);
+    // The entry that is being read: where its pages begin, and its date.
+    let (mut first, mut date) = (0, None);
     while sitemap.cut.is_none() {
         match reader.read_event() {
             Ok(Event::Start(tag)) => {
@@ -207,6 +212,9 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                 }
                 atom_link(&name, &tag, &open, &mut sitemap, most);
                 alternate(&name, &tag, &open, &mut sitemap, most);
+                if is_entry(&name) {
+                    (first, date) = (sitemap.pages.len(), None);
+                }
                 match name.as_str() {
                     "item" => (has_link, guid) = (false, None),
                     "guid" => is_permalink = is_permalink_of(&tag),
@@ -242,7 +250,17 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                         sitemap.pages.extend(guid.take());
                     }
                     (Some("sitemap"), Some("loc")) if sitemap.has_room(most) => sitemap.sitemaps.push(url),
+                    (Some(entry), Some(field)) if is_entry(entry) => {
+                        date = SitemapDate::read(field, &url).map_or(date, |read| Some(read.or_better(date)));
+                    }
                     _ => {}
+                }
+                if name.as_deref().is_some_and(is_entry) {
+                    sitemap.dates.extend(
+                        date.take()
+                            .into_iter()
+                            .flat_map(|date| (first..sitemap.pages.len()).map(move |page| (page, date))),
+                    );
                 }
             }
             Ok(Event::Eof) => {
@@ -255,6 +273,11 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
         }
     }
     sitemap
+}
+
+/// Whether an element is an entry: of a sitemap, of RSS or of Atom.
+fn is_entry(name: &str) -> bool {
+    matches!(name, "url" | "item" | "entry")
 }
 
 /// Whether the `guid` of an RSS item is its URL, as it is unless it says otherwise.
@@ -357,6 +380,30 @@ mod tests {
         );
         assert_eq!(pages("\u{feff}http://h/1\r\nnonsense\nhttps://h/2\n"), ["http://h/1", "https://h/2"]);
         assert!(pages("<html><body>Not found</body></html>").is_empty());
+    }
+
+    #[test]
+    fn dates_belong_to_the_pages_of_their_entries() {
+        let dates = |body: &str| -> Vec<(usize, bool)> {
+            let read = parse_sitemap(body.as_bytes(), &SitemapLimits::default());
+            read.dates.iter().map(|(page, date)| (*page, date.is_of_change)).collect()
+        };
+        assert_eq!(
+            dates(
+                "<urlset><url><lastmod>2026-11-03</lastmod><loc>http://h/1</loc></url><url><loc>http://h/2</loc></url>\
+                 <url><loc>http://h/3</loc><lastmod>soon</lastmod></url><url><loc>http://h/4</loc><lastmod> 2026 </lastmod></url></urlset>"
+            ),
+            [(0, true), (3, true)]
+        );
+        assert_eq!(
+            dates(
+                "<rss><item><link>http://h/1</link><pubDate>Tue, 03 Nov 2026 08:00:00 GMT</pubDate></item>\
+                 <item><pubDate>x</pubDate><guid>http://h/2</guid></item></rss>"
+            ),
+            [(0, false)]
+        );
+        let entry = "<entry><updated>2026-11-03T08:00:00Z</updated><published>2026-11-02T08:00:00Z</published><link href='http://h/e'/></entry>";
+        assert_eq!(dates(&format!("<feed><updated>2026</updated>{entry}</feed>")), [(0, true)]);
     }
 
     #[test]
