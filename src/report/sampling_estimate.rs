@@ -9,7 +9,8 @@
 //! - The finite population correction holds only for pages behind exactly one gate and is applied to their share.
 //! - The interval is Wilson's score interval, with the number of independent requests that the variance implies and the
 //!   quantile of Student's t for the effective number of gates (Korn and Graubard 1998). So a few gates that are all
-//!   unique, or none, do not give an interval of width 0.
+//!   unique, or none, do not give an interval of width 0. Its lower end is too high for one to three unique pages; there
+//!   that of the Poisson distribution counts (Brown, Cai and DasGupta 2001).
 //!
 //! `tests/it/sampling.rs` checks the coverage against crawls.
 
@@ -57,7 +58,19 @@ fn wilson(share: f64, trials: f64, quantile: f64) -> (f64, f64) {
     let square = quantile * quantile / trials;
     let center = share + square / 2.0;
     let reach = quantile * (share * (1.0 - share) / trials + square / (4.0 * trials)).sqrt();
-    (((center - reach) / (1.0 + square)).max(0.0), ((center + reach) / (1.0 + square)).min(1.0))
+    let low = ((center - reach) / (1.0 + square)).min(least_of_few(share * trials) / trials);
+    (low.max(0.0), ((center + reach) / (1.0 + square)).min(1.0))
+}
+
+/// Returns the lower limit of the mean of a Poisson distribution that has yielded at most three hits: half of the 5%
+/// quantile of chi-squared, interpolated.
+fn least_of_few(hits: f64) -> f64 {
+    const LIMITS: [f64; 4] = [0.0, 0.051_293, 0.355_362, 0.817_691];
+    if hits > 3.0 {
+        return f64::INFINITY;
+    }
+    let below = (hits as usize).min(2);
+    LIMITS[below] + (hits - below as f64) * (LIMITS[below + 1] - LIMITS[below])
 }
 
 /// Returns the 97.5 % quantile of Student's t (Abramowitz and Stegun, 26.7.5).
@@ -105,6 +118,13 @@ mod tests {
         assert_eq!(gain_share(&gates, 2, 1.0), Estimate { value: Some(0.375), interval: Some((0.375, 0.375)) });
         assert_eq!(gain_share(&gates[..1], 9, 1.0).interval, Some((0.0, 1.0)));
         assert_eq!(gain_share(&[], 9, 1.0), Estimate::default());
+    }
+
+    #[test]
+    fn a_few_hits_tell_little_of_the_lower_end() {
+        let low = |hits: f64| wilson(hits / 100.0, 100.0, Z).0 * 100.0;
+        assert_eq!([0.0, 1.0, 3.0].map(|hits| (low(hits) * 1000.0).round()), [0.0, 51.0, 818.0]);
+        assert!((low(1.5) - 0.203).abs() < 0.001 && low(4.0) > 1.5, "{} {}", low(1.5), low(4.0));
     }
 
     #[test]
