@@ -15,6 +15,9 @@ pub(super) fn refuse_undividable_crawl(settings: &Settings, is_recrawl: bool) ->
     let of = |key: &str| settings.source(key).to_string();
     let refused = if is_recrawl {
         Some(("--recrawl".to_owned(), "crawl again with one process, or into another crawl (--cluster-name)"))
+    } else if settings.scope.trust_lastmod || !settings.scope.recrawl_after.is_zero() {
+        let key = if settings.scope.trust_lastmod { "scope.trust_lastmod" } else { "scope.recrawl_after" };
+        Some((of(key), "it is for a recrawl: leave it out"))
     } else if settings.engine == EngineKind::Spider {
         Some((of("engine"), "the engine spider chooses URLs by itself: leave it out"))
     } else if !settings.dedup.against.is_empty() {

@@ -7,13 +7,13 @@ use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, exit, report_error};
 use crate::cli::format::counted;
 use crate::cli::setup;
-use crate::cli::summary::{PredictionCost, SkippingCost};
+use crate::cli::summary::{PredictionCost, RecrawlSummary, SkippingCost};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
 use crate::model::LostWords;
-use crate::report::{Comparison, CurveEffort, DecisionSettings, PredictionStats, Report, ReportLimits};
-use crate::store::PageLines;
+use crate::report::{Comparison, CurveEffort, DecisionSettings, PredictionStats, RecrawlStats, Report, ReportLimits};
+use crate::store::{CrawlVersion, PageLines};
 
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
@@ -72,6 +72,13 @@ pub(super) fn unmatched_links(settings: &Settings, skipped: u64) -> Result<u64, 
 pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<PredictionCost> {
     let predictions = (predicted > 0).then(|| PredictionStats::read(&settings.out.dir).ok()).flatten();
     predictions.as_ref().map(PredictionCost::from)
+}
+
+/// Returns what a recrawl found changed and what it missed, if this was one. Reads all lines.
+pub(super) fn recrawling(settings: &Settings) -> Option<RecrawlSummary> {
+    let is_recrawl = CrawlVersion::last(&settings.out.dir).is_ok_and(|generation| generation.is_some());
+    let found = is_recrawl.then(|| RecrawlStats::read(&settings.out.dir).ok()).flatten();
+    found.as_ref().map(RecrawlSummary::from)
 }
 
 /// Returns what near-duplicates lose, if there are any. Reads all lines; the report tells whether they are damaged.

@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch};
 use crate::cli::args::RunFlags;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
+use crate::cli::config::source::Source;
 use crate::cli::config::value_enums::{EngineKind, ProgressMode};
 use crate::cli::cookie_file;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
@@ -34,7 +35,7 @@ use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
 use crate::model::Deferral;
 use crate::pipeline::{Stop, StopReason};
-use crate::store::{Identity, OpenedStore, Store};
+use crate::store::{CrawlVersion, Identity, OpenedStore, Store};
 
 /// Builds the runtime of a crawl.
 pub(super) fn runtime() -> Result<Runtime, CliError> {
@@ -130,6 +131,7 @@ fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<Prepare
     // The files may be in the folder that `--fresh --force` empties.
     let given_rules = rule_file::read_given(settings)?;
     let cookies = cookie_file::read(settings)?;
+    refuse_without_recrawl(settings, flags)?;
     let signer = signing_key::read(settings)?;
     // Before a finished crawl is set aside.
     output_dir::expect_related_seeds(settings, &seeds, flags)?;
@@ -149,6 +151,19 @@ fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<Prepare
     let finished_before = opened.mark.finished.is_some().then_some(opened.mark.totals.requests);
     log_begin(settings, &seeds, started.as_deref());
     Ok(PreparedCrawl { crawl, crawl_file, seeds: seeds.seeds.len(), finished_before })
+}
+
+/// Refuses flags of recrawls, if this is none.
+fn refuse_without_recrawl(settings: &Settings, flags: RunFlags) -> Result<(), CliError> {
+    let is_flag = |source: &Source| matches!(source, Source::Flag(_));
+    let sources = ["scope.trust_lastmod", "scope.recrawl_after"].map(|key| settings.source(key));
+    let Some(flag) = sources.into_iter().find(is_flag).filter(|_| !flags.recrawl) else { return Ok(()) };
+    let is_recrawl = !flags.fresh && CrawlVersion::last(&settings.out.dir).map_err(opening_error)?.is_some();
+    if is_recrawl {
+        return Ok(());
+    }
+    let message = format!("{flag}: {} holds no crawl that is being repeated", settings.out.dir.display());
+    Err(CliError::usage(message).with_hint("add --recrawl to repeat a finished crawl, or leave the flag out"))
 }
 
 /// Tells what begins, and which settings differ from the defaults.
@@ -222,6 +237,7 @@ fn summarize(
         let lost = report_file::lost_words(settings, summary.near_duplicates);
         (summary.words_dropped, summary.words_lost) = (lost.words, lost.lost);
         summary.predicting = report_file::predicting(settings, summary.predicted);
+        summary.recrawl = report_file::recrawling(settings);
         let report = report_file::at_end(settings);
         summary.report = report.path;
         if report.is_damaged && code == exit::FINISHED {

@@ -301,6 +301,8 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         obey_noarchive: settings.politeness.noarchive == Noarchive::Obey,
         // Pages in a sitemap are one link away from the seed.
         sitemaps: settings.scope.sitemaps != value_enums::Sitemaps::Off && settings.scope.depth > 0,
+        trust_lastmod: settings.scope.trust_lastmod,
+        recrawl_after: settings.scope.recrawl_after,
         follow_links: settings.scope.sitemaps != value_enums::Sitemaps::Only,
         soft_404: settings.scope.soft_404,
         random_seed: settings.random_seed,

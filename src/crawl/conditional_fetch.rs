@@ -3,26 +3,42 @@
 //! An unchanged page is decided like any other, by its archived body. It is a page of this generation, and its links
 //! are followed. So it is never compared with itself, and a page that was a duplicate before may be kept now.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use url::Url;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::fetch::{Validators, absent_page};
-use crate::model::{CanonicalUrl, Fetched, Header, PAGE_SOURCE, Unchanged, WarcLocation};
+use crate::model::{CanonicalUrl, Fetched, Header, KnownUnchanged, PAGE_SOURCE, PageLine, Unchanged, WarcLocation};
 use crate::store::{self, ArchiveReader, CrawlVersion, PageLines};
 
-/// The pages that the generation before has kept.
+/// The pages of the generation before.
 #[derive(Debug)]
 pub struct ArchivedPages {
     folder: PathBuf,
+    /// The number of that generation.
+    generation: u32,
     /// WARC files, by name and serial number.
     files: Vec<(String, u32)>,
-    /// File and offset by the hash of the URL: about 40 bytes a page.
-    places: HashMap<u128, (u32, u64)>,
-    /// Pages whose record may name another spelling of the URL.
-    respelled: HashSet<u128>,
+    /// Pages by the hash of the URL: about 70 bytes a page.
+    pages: HashMap<u128, EarlierPage>,
+    /// When the last page was requested, in milliseconds since 1970 UTC.
+    last_request: i64,
+}
+
+/// A page of the generation before.
+#[derive(Clone, Copy, Debug)]
+struct EarlierPage {
+    /// File and offset, if it was kept.
+    place: Option<(u32, u64)>,
+    /// When it was requested, in milliseconds since 1970 UTC.
+    requested_at: Option<i64>,
+    /// Hash of the digest of its text.
+    text: u64,
+    /// Whether its record may name another spelling of the URL.
+    is_respelled: bool,
 }
 
 impl ArchivedPages {
@@ -32,8 +48,13 @@ impl ArchivedPages {
     /// If its lines cannot be read.
     pub fn read(folder: &Path) -> store::Result<Option<Self>> {
         let Some(generation) = CrawlVersion::last(folder)? else { return Ok(None) };
-        let mut archived =
-            Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new(), respelled: HashSet::new() };
+        let mut archived = Self {
+            folder: folder.to_owned(),
+            generation: generation.number,
+            files: Vec::new(),
+            pages: HashMap::new(),
+            last_request: i64::MIN,
+        };
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for line in PageLines::open(&generation.folder)? {
             let line = match line {
@@ -42,30 +63,65 @@ impl ArchivedPages {
                 Err(store::Error::Corrupt { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            if !line.is_kept() {
-                continue;
-            }
-            let is_respelled = line.is_respelled();
-            let (Some(name), Some(offset)) = (line.warc_file, line.warc_offset) else { continue };
-            let Some(serial) = store::warc_serial(&name) else { continue };
-            let next = archived.files.len() as u32;
-            let number = *numbers.entry(name).or_insert_with_key(|name| {
-                archived.files.push((name.clone(), serial));
-                next
-            });
-            let hash = xxh3_128(line.url.as_bytes());
-            archived.places.insert(hash, (number, offset));
-            if is_respelled {
-                archived.respelled.insert(hash);
+            if line.outcome.is_page() {
+                archived.add(line, &mut numbers);
             }
         }
         Ok(Some(archived))
     }
 
+    fn add(&mut self, line: PageLine, numbers: &mut HashMap<String, u32>) {
+        let requested_at = line.fetched_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok());
+        let requested_at = requested_at.map(Timestamp::as_millisecond);
+        let page = EarlierPage {
+            place: if line.is_kept() { self.place(&line, numbers) } else { None },
+            requested_at,
+            text: text_hash(line.text_digest.as_deref()),
+            is_respelled: line.is_respelled(),
+        };
+        self.last_request = self.last_request.max(requested_at.unwrap_or(i64::MIN));
+        self.pages.insert(xxh3_128(line.url.as_bytes()), page);
+    }
+
+    fn place(&mut self, line: &PageLine, numbers: &mut HashMap<String, u32>) -> Option<(u32, u64)> {
+        let (name, offset) = (line.warc_file.as_ref()?, line.warc_offset?);
+        let serial = store::warc_serial(name)?;
+        let number = match numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                self.files.push((name.clone(), serial));
+                let number = self.files.len() as u32 - 1;
+                numbers.insert(name.clone(), number);
+                number
+            }
+        };
+        Some((number, offset))
+    }
+
+    /// Returns the output folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the number of the generation.
+    pub(super) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Returns when a page was requested, in milliseconds since 1970 UTC. For a URL that was no page, the last request of
+    /// the generation: what is older than that was there, and was not found.
+    pub(super) fn last_visit(&self, url: &CanonicalUrl) -> LastVisit {
+        match self.pages.get(&xxh3_128(url.as_str().as_bytes())) {
+            Some(page) => LastVisit::Page(page.requested_at),
+            None => LastVisit::NoPage(self.last_request),
+        }
+    }
+
     /// Reads the archived answer of a URL.
     pub(super) fn look_up(&self, url: &CanonicalUrl) -> Option<ArchivedPage> {
         let hash = xxh3_128(url.as_str().as_bytes());
-        let (number, offset) = *self.places.get(&hash)?;
+        let EarlierPage { place, requested_at, text, is_respelled } = *self.pages.get(&hash)?;
+        let (number, offset) = place?;
         let (name, serial) = self.files.get(number as usize)?;
         let record = match ArchiveReader::new(&self.folder).record(name, offset) {
             Ok(record) => record,
@@ -79,11 +135,11 @@ impl ArchivedPages {
             target: record.field("WARC-Target-URI")?.to_owned(),
             record_id: record.field("WARC-Record-ID")?.to_owned(),
             fetched_at: record.field("WARC-Date")?.to_owned(),
-            by_status: false,
+            known_by: KnownUnchanged::Body,
         };
         let payload_digest = record.field("WARC-Payload-Digest").unwrap_or_default().to_owned();
-        let answer = record.response(url, self.respelled.contains(&hash))?;
-        Some(ArchivedPage { answer, payload_digest, unchanged })
+        let answer = record.response(url, is_respelled)?;
+        Some(ArchivedPage { answer, payload_digest, unchanged, requested_at, text })
     }
 }
 
@@ -93,16 +149,25 @@ pub(super) struct ArchivedPage {
     pub answer: Fetched,
     payload_digest: String,
     unchanged: Unchanged,
+    /// When it was requested last, in milliseconds since 1970 UTC: since then it was found unchanged, perhaps.
+    pub requested_at: Option<i64>,
+    /// See [`text_hash`].
+    pub text: u64,
 }
 
 impl ArchivedPage {
-    /// Returns the validators for a request of this address. There are none if another address was archived, if the
-    /// archive has not the whole page, or if the page has scripts: tag and date of the document say nothing about the
-    /// data that scripts load.
-    pub fn validators(&self, address: &Url) -> Validators {
+    /// Whether the archived page can stand for the answer of this address. It cannot if another address was archived,
+    /// if the archive has not the whole page, or if the page has scripts: tag and date of the document say nothing about
+    /// the data that scripts load.
+    pub fn can_stand_for(&self, address: &Url) -> bool {
         let is_other = self.answer.address_requested() != address;
         let is_whole = !self.answer.truncated && absent_page(&self.answer).is_none();
-        if is_other || !is_whole || self.answer.header(PAGE_SOURCE).is_some() {
+        !is_other && is_whole && self.answer.header(PAGE_SOURCE).is_none()
+    }
+
+    /// Returns the validators for a request of this address.
+    pub fn validators(&self, address: &Url) -> Validators {
+        if !self.can_stand_for(address) {
             return Validators::default();
         }
         Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }
@@ -124,8 +189,28 @@ impl ArchivedPage {
     pub fn not_modified(self, answer: &Fetched) -> (Fetched, Unchanged) {
         let headers = updated(self.answer.headers, &answer.headers);
         let page = Fetched { body: self.answer.body, headers, ..answer.clone() };
-        (page, Unchanged { by_status: true, ..self.unchanged })
+        (page, Unchanged { known_by: KnownUnchanged::Status, ..self.unchanged })
     }
+
+    /// Returns the page as it was archived, and where.
+    pub fn reused(self) -> (Fetched, Unchanged) {
+        let page = Fetched { started_at: self.requested_at.or(self.answer.started_at), ..self.answer };
+        (page, Unchanged { known_by: KnownUnchanged::NotRequested, ..self.unchanged })
+    }
+}
+
+/// When a URL was looked for by the generation before, in milliseconds since 1970 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastVisit {
+    /// It was a page then.
+    Page(Option<i64>),
+    /// It was none, or not known.
+    NoPage(i64),
+}
+
+/// Returns a hash of the digest of a page's text, as `pages.jsonl` spells it.
+pub(super) fn text_hash(digest: Option<&str>) -> u64 {
+    xxh3_64(digest.unwrap_or_default().as_bytes())
 }
 
 /// Updates the header of an archived answer (RFC 9111, section 3.2). Lines about the content stay, because the content

@@ -71,7 +71,7 @@ impl Enqueuer {
         let skipped = HeldBack::Deferred(Deferral::DuplicateLink);
         let skipped: Vec<UrlId> =
             self.frontier.unfinished().filter(|(_, reason)| *reason == skipped).map(|(id, _)| id).collect();
-        let rank = u8::from(self.duplicate_links == DuplicateLinks::Defer);
+        let rank = i8::from(self.duplicate_links == DuplicateLinks::Defer);
         let mut links = Vec::new();
         for id in skipped {
             let row = self.frontier.url(id)?;
@@ -121,7 +121,7 @@ impl Enqueuer {
                 Link {
                     only_seen: self.reason_not_to_follow(&out.url, nofollow, of_duplicate),
                     url: out.url,
-                    discovery: Discovery { rank: u8::from(last), ..Discovery::new(kind, Some(lease.id), deeper) },
+                    discovery: Discovery { rank: i8::from(last), ..Discovery::new(kind, Some(lease.id), deeper) },
                     clue,
                 }
             })

@@ -1,5 +1,6 @@
 //! Messages from the workers and the scheduler to the dispatcher.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -11,7 +12,11 @@ use crate::model::{
     CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Normalizer, PageContent, RobotsRow, TextError,
     Unchanged,
 };
+use crate::pagetext::SitemapDate;
 use crate::pipeline::{Letter, RenderedPage, RequestCounts};
+
+/// The dates of pages, as a sitemap has them.
+pub(super) type SitemapDates = HashMap<CanonicalUrl, SitemapDate>;
 
 /// The result of a lease.
 #[derive(Debug)]
@@ -20,8 +25,8 @@ pub(super) enum FetchOutcome {
     Page(Box<FetchedPage>),
     /// A soft 404: the page says no more than the answer to this probe.
     Soft404 { page: Box<FetchedPage>, probe: CanonicalUrl },
-    /// A sitemap and the URLs in it, on any host.
-    Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl> },
+    /// A sitemap and the URLs in it, on any host, with their dates.
+    Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl>, dates: SitemapDates },
     /// A redirect to another URL. `hops` counts the redirects to other spellings of the URL before.
     Redirect { fetched: Arc<Fetched>, to: CanonicalUrl, hops: u8 },
     /// A rule excludes the page. Has the answer if a request was made.

@@ -40,6 +40,7 @@ mod page_fetch;
 mod page_share;
 mod queue_status;
 mod rebuild;
+mod recrawl;
 mod redirect_chains;
 mod restore;
 mod run;

@@ -122,6 +122,11 @@ pub struct Options {
     pub obey_noarchive: bool,
     /// Whether sitemaps that robots.txt names are read.
     pub sitemaps: bool,
+    /// Whether a recrawl believes the sitemaps of a host that have proved true, and does not request what they call
+    /// unchanged.
+    pub trust_lastmod: bool,
+    /// A recrawl does not request a page again that was requested less than this time ago.
+    pub recrawl_after: Duration,
     /// Whether links of pages are followed. Otherwise only seeds and what sitemaps list are fetched.
     pub follow_links: bool,
     /// Whether sites are probed for soft 404s, which are then excluded.
@@ -150,6 +155,8 @@ impl Default for Options {
             obey_nofollow: true,
             obey_noarchive: true,
             sitemaps: true,
+            trust_lastmod: false,
+            recrawl_after: Duration::ZERO,
             follow_links: true,
             soft_404: true,
             snapshot_after: 50_000,

@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 use crate::focus::{Appraisal, Focus};
 use crate::frontier::{EmbeddedFrontier, FrontierError};
 use crate::model::{
-    Ack, CanonicalUrl, Discovery, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind, Offered, Outcome,
-    OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, UrlState, Verdict,
+    Ack, CanonicalUrl, Discovery, Exclusion, FailureClass, Fetched, Judged, LastmodClaim, Lease, Link, LinkKind,
+    Offered, Outcome, OutcomeKind, PageId, PageLine, PutPage, Recrawled, Relevance, Sequence, UrlId, UrlState, Verdict,
 };
 use crate::pagetext::PageReader;
 use crate::pipeline::{self, DecidedPage, DecisionStage, NamedOriginal, group_of, outcome_of};
@@ -17,8 +17,9 @@ use crate::pipeline::{self, DecidedPage, DecisionStage, NamedOriginal, group_of,
 use super::CrawlError;
 use super::enqueue::{Enqueuer, OfferedLinks, link};
 use super::external_engine::{EngineReply, ExternalEngine};
-use super::messages::{FetchOutcome, FetchedPage, NamedSitemaps};
+use super::messages::{FetchOutcome, FetchedPage, NamedSitemaps, SitemapDates};
 use super::options::{DuplicateLinks, Options};
+use super::recrawl::Recrawl;
 use super::redirect_chains::RedirectChains;
 use super::sitemap_claims::{SitemapClaims, SitemapPath};
 use super::url_log::StoredUrls;
@@ -54,6 +55,8 @@ pub(super) struct LeaseOutcomes {
     pub redirects: RedirectChains,
     /// Which sitemaps are read for whom.
     pub sitemaps: SitemapClaims,
+    /// If there is a generation before.
+    pub recrawl: Option<Arc<Recrawl>>,
     /// The engine that decides what is fetched next, if that is not the frontier.
     pub external: Option<Arc<ExternalEngine>>,
     /// The http URL of each seed without a scheme, to try if https fails.
@@ -146,7 +149,9 @@ impl LeaseOutcomes {
             (FetchOutcome::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
             (FetchOutcome::Page(page), None) => self.unjudged_page(lease, *page),
             (FetchOutcome::Soft404 { page, probe }, _) => self.soft_404(lease, &page, &probe),
-            (FetchOutcome::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
+            (FetchOutcome::Sitemap { fetched, urls, sitemaps, dates }, _) => {
+                self.sitemap(lease, &fetched, (urls, &dates), sitemaps)
+            }
             (FetchOutcome::Redirect { fetched, to, hops }, _) => self.redirect(lease, &fetched, to, hops),
             (FetchOutcome::Excluded { rule, fetched }, _) => {
                 match fetched.as_ref().map(|fetched| fetched.status) {
@@ -223,20 +228,55 @@ impl LeaseOutcomes {
 
     /// Offers the sitemaps that a robots.txt names, and the URLs that waited for that.
     pub fn offer_sitemaps(&mut self, NamedSitemaps { host, sitemaps }: NamedSitemaps) -> Result<(), CrawlError> {
-        let named = Discovery::new(LinkKind::SitemapFile, None, 0);
+        let named = self.sitemap_file(None, 0);
         let offered = self.offer(sitemaps.into_iter().map(|url| link(url, named)).collect(), None)?;
         for Offered { id, .. } in offered {
             let claimed = self.sitemaps.claim(id, &host);
-            let links = claimed.into_iter().map(|entry| self.sitemap_link(entry.sitemap, entry.url, 1)).collect();
+            let links = claimed.into_iter().map(|entry| self.sitemap_link(entry.sitemap, entry.url, 1, None)).collect();
             self.offer(links, None)?;
         }
         Ok(())
     }
 
-    /// Returns the link from a sitemap to a page.
-    fn sitemap_link(&self, sitemap: UrlId, url: CanonicalUrl, depth: u16) -> Link {
+    /// Returns how a sitemap is named. A recrawl reads sitemaps first: they tell what has changed.
+    fn sitemap_file(&self, referrer: Option<UrlId>, depth: u16) -> Discovery {
+        Discovery { rank: self.first(true), ..Discovery::new(LinkKind::SitemapFile, referrer, depth) }
+    }
+
+    /// Returns the rank of a link. Only a recrawl has links to fetch first, and a topic goes before changes.
+    fn first(&self, is_first: bool) -> i8 {
+        -i8::from(is_first && self.recrawl.is_some() && self.focus.is_none())
+    }
+
+    /// Returns the link from a sitemap to a page, and what the sitemap says of the page.
+    fn sitemap_link(&self, sitemap: UrlId, url: CanonicalUrl, depth: u16, lastmod: Option<LastmodClaim>) -> Link {
         let clue = self.focus.as_ref().map(|filter| filter.focus.of_url(&url, &filter.renderer));
-        Link { clue, ..link(url, Discovery::new(LinkKind::Sitemap, Some(sitemap), depth)) }
+        let kind = match lastmod {
+            Some(LastmodClaim::Unchanged) => LinkKind::SitemapUnchanged,
+            _ => LinkKind::Sitemap,
+        };
+        let rank = self.first(lastmod == Some(LastmodClaim::Changed));
+        Link { clue, ..link(url, Discovery { rank, ..Discovery::new(kind, Some(sitemap), depth) }) }
+    }
+
+    /// Offers the pages of a sitemap.
+    fn offer_listed(
+        &mut self,
+        lease: &Lease,
+        urls: Vec<CanonicalUrl>,
+        dates: &SitemapDates,
+        depth: u16,
+    ) -> Result<(), CrawlError> {
+        let recrawl = self.recrawl.clone();
+        let claim = |url: &CanonicalUrl| recrawl.as_ref()?.claim(url, dates.get(url));
+        let claims: Vec<Option<LastmodClaim>> = urls.iter().map(claim).collect();
+        let links = urls.into_iter().zip(&claims).map(|(url, claim)| self.sitemap_link(lease.id, url, depth, *claim));
+        let offered = self.offer(links.collect(), None)?;
+        let Some(recrawl) = recrawl else { return Ok(()) };
+        for (offered, claim) in offered.iter().zip(claims).filter(|(offered, _)| offered.decision.is_none()) {
+            claim.into_iter().for_each(|claim| recrawl.note(offered.id, claim));
+        }
+        Ok(())
     }
 
     /// Offers the URLs in a sitemap. A sitemap inside a sitemap is one link deeper, so the depth limit ends the chain.
@@ -244,7 +284,7 @@ impl LeaseOutcomes {
         &mut self,
         lease: &Lease,
         fetched: &Fetched,
-        urls: Vec<CanonicalUrl>,
+        (urls, dates): (Vec<CanonicalUrl>, &SitemapDates),
         mut sitemaps: Vec<CanonicalUrl>,
     ) -> Result<(), CrawlError> {
         let path = self.sitemap_path(lease)?;
@@ -256,11 +296,9 @@ impl LeaseOutcomes {
         if urls.is_empty() && sitemaps.is_empty() {
             self.report_failed_seed(lease, "a sitemap that names no URL to crawl")?;
         }
-        let pages = urls.into_iter().map(|url| self.sitemap_link(lease.id, url, depth));
-        let named = Discovery::new(LinkKind::SitemapFile, Some(lease.id), deeper);
-        let sitemaps = sitemaps.into_iter().map(|url| link(url, named));
-        let links = pages.chain(sitemaps).collect();
-        self.offer(links, None)?;
+        self.offer_listed(lease, urls, dates, depth)?;
+        let named = self.sitemap_file(Some(lease.id), deeper);
+        self.offer(sitemaps.into_iter().map(|url| link(url, named)).collect(), None)?;
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 
@@ -368,6 +406,7 @@ impl LeaseOutcomes {
     ) -> Result<PageLine, CrawlError> {
         let mut line = self.line(lease, outcome, judged)?;
         pipeline::add_answer(&mut line, &page.fetched);
+        line.status = line.status.filter(|_| !matches!(lease.recrawled, Some(Recrawled::Reused(_))));
         pipeline::add_page(&mut line, &page.rendered);
         pipeline::add_document(&mut line, page.document_text.is_some(), page.text_error);
         line.page_source = page.is_headless.then(|| "browser".to_owned());

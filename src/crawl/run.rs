@@ -36,6 +36,7 @@ use super::outcomes::{FocusFilter, LeaseOutcomes};
 use super::page_fetch::PageFetch;
 use super::page_share::PageShare;
 use super::queue_status::RestingOrigin;
+use super::recrawl::Recrawl;
 use super::redirect_chains::RedirectChains;
 use super::restore::RestoredUrls;
 use super::scheduler::{SILENCE, Scheduler};
@@ -136,7 +137,7 @@ pub struct Crawl {
     paused: PauseSwitch,
     renderer: Arc<ContentReader>,
     normalizer: Normalizer,
-    archived: Option<Arc<ArchivedPages>>,
+    recrawl: Option<Arc<Recrawl>>,
     focus: Option<FocusOptions>,
     #[cfg(all(feature = "browser", unix))]
     headless: Option<Arc<HeadlessFetch>>,
@@ -164,6 +165,7 @@ impl Crawl {
             }
         });
         let resting = restore::rests(&store, &fetcher, &frontier, taken_over)?;
+        let recrawl = setup.archived.map(|archived| Recrawl::new(archived, &setup.crawl)).transpose()?.map(Arc::new);
         let mark = store.mark();
         let policy =
             ArchivePolicy { obey_noarchive: setup.crawl.obey_noarchive, keep_duplicates: setup.crawl.keep_duplicates };
@@ -206,7 +208,7 @@ impl Crawl {
                 setup.documents.map(Readers::new),
             )),
             normalizer: setup.normalizer,
-            archived: setup.archived,
+            recrawl,
             focus: setup.focus,
             store,
         })
@@ -371,6 +373,7 @@ impl Crawl {
                 focus,
                 redirects: self.redirects,
                 sitemaps: SitemapClaims::default(),
+                recrawl: self.recrawl.clone(),
                 external: external.clone(),
                 fallbacks,
                 runtime,
@@ -387,7 +390,7 @@ impl Crawl {
             options: self.options.clone(),
             fetch,
             prober,
-            archived: self.archived,
+            recrawl: self.recrawl.clone(),
             #[cfg(all(feature = "browser", unix))]
             headless: self.headless.clone(),
             changed: changed.clone(),

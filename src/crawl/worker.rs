@@ -11,18 +11,22 @@ use crate::fetch::{
     Absent, FetchFailure, HostHealth, PageRequest, Robots, RobotsAnswer, absent_page, asks_to_come_again, back_off,
     rest_asked, tries_before_answer,
 };
-use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
+use crate::model::{
+    CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, NotRequested, Recrawled, Refresh, SpelledUrl,
+    Unchanged,
+};
 use crate::pagetext::{SitemapCut, SitemapLimits, header_refresh, is_sitemap, parse_sitemap};
 use crate::pipeline::RequestCounts;
 
-use super::conditional_fetch::{ArchivedPage, ArchivedPages};
+use super::conditional_fetch::ArchivedPage;
 use super::early_failures::{EarlyFailure, EarlyFailures};
 use super::excused_tries::ExcusedTries;
 #[cfg(all(feature = "browser", unix))]
 use super::headless_fetch::HeadlessFetch;
-use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps};
+use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps, SitemapDates};
 use super::options::Options;
 use super::page_fetch::{PageFetch, Stopped};
+use super::recrawl::{Decision, Recrawl};
 use super::soft_404::Soft404Prober;
 use super::spellings::{Spellings, circle};
 
@@ -34,8 +38,8 @@ pub(super) struct Worker {
     pub options: Options,
     pub fetch: Arc<PageFetch>,
     pub prober: Soft404Prober,
-    /// Pages that the generation before has kept.
-    pub archived: Option<Arc<ArchivedPages>>,
+    /// What is requested again of the pages that the generation before has kept.
+    pub recrawl: Option<Arc<Recrawl>>,
     /// Runs the scripts of pages that need it.
     #[cfg(all(feature = "browser", unix))]
     pub headless: Option<Arc<HeadlessFetch>>,
@@ -122,7 +126,7 @@ impl Worker {
             return NextStep::AwaitAnswer { class: failure.class, detail: format!("robots.txt: {}", failure.detail) };
         }
         let asked = self.spellings.of(lease.id);
-        let address = asked.last().unwrap_or(lease.url.as_url());
+        let address = &asked.last().unwrap_or(lease.url.as_url()).clone();
         if let Some(found) = self.forbidden(address, &robots) {
             return NextStep::Finish(found);
         }
@@ -146,18 +150,19 @@ impl Worker {
             return NextStep::Retry(due);
         }
         let archived = self.archived(lease).await;
-        lease.attempts += 1;
-        let request = PageRequest {
-            spelling: asked.last().cloned(),
-            unless: archived.as_ref().map(|page| page.validators(address)).unwrap_or_default(),
-            any_type: lease.discovery.kind == LinkKind::SitemapFile,
-            sitemap_bytes: self.is_named_as_sitemap(lease).then_some(SITEMAP_BYTES),
+        let now = jiff::Timestamp::now().as_millisecond();
+        let known = self.recrawl.as_ref().zip(archived.as_ref());
+        let decided = known.map(|(recrawl, page)| (recrawl, recrawl.decide(lease, page, address, now), page.text));
+        let mut step = match (archived, decided) {
+            (Some(page), Some((_, Decision::Reuse(why), _))) => self.reuse(lease, page, why).await,
+            (archived, _) => self.request(lease, &asked, address, archived).await,
         };
-        let is_conditional = !request.unless.is_empty();
-        let mut step = match self.fetch.fetcher.polite_request(&lease.url, request).await {
-            Ok(fetched) => self.answered(lease, &asked, Arc::new(fetched), (archived, is_conditional)).await,
-            Err(failure) => self.unanswered(lease, &asked, failure),
-        };
+        if let NextStep::Finish(found) = &step
+            && let Some((recrawl, decision, text)) = decided
+            && let Some(recrawled) = recrawl.learn(lease, decision, text, found)
+        {
+            lease.recrawled = Some(recrawled);
+        }
         if let NextStep::Finish(FetchOutcome::Page(page)) = &mut step {
             let preferences = &mut page.rendered.preferences;
             preferences.extend(robots.preferences(address).into_iter().chain(site.of(address)));
@@ -169,6 +174,36 @@ impl Worker {
             }
         }
         step
+    }
+
+    /// Reuses a page as the generation before has archived it.
+    async fn reuse(&self, lease: &mut Lease, page: ArchivedPage, why: NotRequested) -> NextStep {
+        lease.recrawled = Some(Recrawled::Reused(why));
+        let (page, unchanged) = page.reused();
+        let page = Arc::new(page);
+        self.page(lease, &[], page.clone(), true, |_| Some((unchanged, page))).await
+    }
+
+    /// Makes one request. `archived` is the page of the generation before.
+    async fn request(
+        &self,
+        lease: &mut Lease,
+        asked: &[Url],
+        address: &Url,
+        archived: Option<ArchivedPage>,
+    ) -> NextStep {
+        lease.attempts += 1;
+        let request = PageRequest {
+            spelling: asked.last().cloned(),
+            unless: archived.as_ref().map(|page| page.validators(address)).unwrap_or_default(),
+            any_type: lease.discovery.kind == LinkKind::SitemapFile,
+            sitemap_bytes: self.is_named_as_sitemap(lease).then_some(SITEMAP_BYTES),
+        };
+        let is_conditional = !request.unless.is_empty();
+        match self.fetch.fetcher.polite_request(&lease.url, request).await {
+            Ok(fetched) => self.answered(lease, asked, Arc::new(fetched), (archived, is_conditional)).await,
+            Err(failure) => self.unanswered(lease, asked, failure),
+        }
     }
 
     /// Gives the lease back until the host has rested.
@@ -238,8 +273,8 @@ impl Worker {
 
     /// Reads what the generation before has archived of the page. Reads on a thread that may wait for the disk.
     async fn archived(&self, lease: &Lease) -> Option<ArchivedPage> {
-        let archived = self.archived.clone().filter(|_| lease.discovery.kind != LinkKind::SitemapFile)?;
-        let url = lease.url.clone();
+        let recrawl = self.recrawl.as_ref().filter(|_| lease.discovery.kind != LinkKind::SitemapFile)?;
+        let (archived, url) = (recrawl.archived.clone(), lease.url.clone());
         tokio::task::spawn_blocking(move || archived.look_up(&url)).await.ok().flatten()
     }
 
@@ -475,6 +510,7 @@ impl Worker {
     async fn sitemap(&self, mut fetched: Arc<Fetched>) -> FetchOutcome {
         let permit = self.fetch.rendering.clone().acquire_owned().await;
         let (normalizer, answer) = (self.fetch.normalizer.clone(), fetched.clone());
+        let is_recrawl = self.recrawl.is_some();
         let reading = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let sitemap = parse_sitemap(&answer.body, &SitemapLimits::default());
@@ -486,13 +522,19 @@ impl Worker {
             let all = |texts: &[String]| {
                 normalizer.all(texts.iter().map(whole).collect::<Vec<_>>().iter().map(String::as_str))
             };
+            let mut dates = SitemapDates::new();
+            for (page, date) in sitemap.dates.iter().filter(|_| is_recrawl) {
+                if let Some(Ok(url)) = sitemap.pages.get(*page).map(|text| normalizer.absolute(&whole(text))) {
+                    dates.entry(url).and_modify(|known| *known = known.or_later(*date)).or_insert(*date);
+                }
+            }
             let pages = [sitemap.pages, sitemap.alternates].concat();
             let (urls, sitemaps) = (all(&pages), all(&sitemap.sitemaps));
             let cut = if answer.truncated { Some(SitemapCut::Bytes(answer.body.len() as u64)) } else { sitemap.cut };
-            (urls, sitemaps, cut)
+            (urls, sitemaps, dates, cut)
         });
         match reading.await {
-            Ok((urls, sitemaps, cut)) => {
+            Ok((urls, sitemaps, dates, cut)) => {
                 if cut.is_some_and(SitemapCut::is_of_bytes) && !fetched.truncated {
                     Arc::make_mut(&mut fetched).truncated = true;
                 }
@@ -503,7 +545,7 @@ impl Worker {
                 if urls.is_empty() && sitemaps.is_empty() && !fetched.body.trim_ascii().is_empty() {
                     tracing::warn!(url = %fetched.url, bytes = fetched.body.len(), "sitemap names no URL, although it is not empty");
                 }
-                FetchOutcome::Sitemap { fetched, urls, sitemaps }
+                FetchOutcome::Sitemap { fetched, urls, sitemaps, dates }
             }
             Err(error) => {
                 let detail = format!("reading the sitemap failed: {error}");

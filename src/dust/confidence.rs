@@ -1,6 +1,7 @@
 //! The results of a rule's tests, and when the learner trusts the rule.
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::named;
 
@@ -38,11 +39,16 @@ named! {
 
 /// The result of one prediction, tested by fetching the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RuleTest {
+pub(crate) enum RuleTest {
     /// The page repeats the predicted original.
     Hit { is_near: bool },
     /// The page is unique, or an exact copy of another page.
     Miss,
+}
+
+/// Whether a URL is in the sample of one in so many. A sample at a smaller share is a part of the sample at a larger one.
+pub(crate) fn is_sampled(url: &str, seed: u64, one_in: u64) -> bool {
+    one_in > 0 && xxh3_64_with_seed(url.as_bytes(), seed) < u64::MAX / one_in
 }
 
 /// The results of a rule's tests in one context.
@@ -71,7 +77,7 @@ pub struct RuleConfidence {
 
 impl RuleConfidence {
     /// Records a test. Returns whether it withdraws the rule.
-    pub(super) fn test(&mut self, test: RuleTest) -> bool {
+    pub(crate) fn test(&mut self, test: RuleTest) -> bool {
         self.tests = self.tests.saturating_add(1);
         match test {
             RuleTest::Hit { is_near } => {
@@ -136,7 +142,7 @@ impl RuleConfidence {
 
     /// The sampling period: the crawl fetches 1 in so many predicted URLs. It is shorter for newly proven rules, for
     /// carried rules, and for rules with a miss.
-    pub(super) fn one_in(&self) -> u64 {
+    pub(crate) fn one_in(&self) -> u64 {
         let sampled = match self.run {
             _ if self.carried => 4,
             run if run < 2 * self.required_run() => 8,

@@ -1,10 +1,11 @@
 //! From outcomes to rules, and from rules to predictions.
 
 use hashbrown::{HashMap, HashSet};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::alternates::{AlternateLinks, LinkEvidence};
-use super::confidence::{RuleConfidence, RuleState, RuleTest};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::confidence::{RuleConfidence, RuleState, RuleTest, is_sampled};
 use super::cross_host::{CrossHostRules, TrustChange};
 use super::cross_rule::GroupTests;
 use super::infer_rule::infer_rule;
@@ -161,8 +162,7 @@ impl RuleLearner {
             predicted.push((confidence.run, target, RuleId { rule: place, context: context as u32 }));
         }
         predicted.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
-        // A sample at a smaller share is a part of the sample at a larger one.
-        let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
+        let is_sampled = is_sampled(url, self.seed, sampled);
         predicted
             .into_iter()
             .map(|(_, target, rule)| PredictedTarget { target, rule, is_sampled, one_in: sampled })

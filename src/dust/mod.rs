@@ -42,6 +42,7 @@ mod tests;
 mod url_change;
 
 pub use confidence::{RuleConfidence, RuleState};
+pub(crate) use confidence::{RuleTest, is_sampled};
 pub use infer_rule::{are_counterparts, infer_rule};
 pub use learner::{ObservedOutcome, PredictedTarget, RuleLearner};
 pub use listing::{ListedRule, ListingError};

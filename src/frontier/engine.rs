@@ -206,6 +206,7 @@ impl<L: UrlLog> Engine<L> {
             clue: state.best_first.as_ref().and_then(|best_first| best_first.clue(id)),
             expectation,
             sampled_prediction: self.predictions.sampled(id).map(Box::new),
+            recrawled: None,
         })
     }
 

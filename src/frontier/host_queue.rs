@@ -19,7 +19,7 @@ use crate::model::UrlId;
 /// The order among the URLs of an origin before arrival; smaller ones first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Priority {
-    pub(super) rank: u8,
+    pub(super) rank: i8,
     /// The score; the same for all unless the crawl is focused.
     pub(super) score: ScoreRank,
     pub(super) depth: u16,
@@ -27,7 +27,7 @@ pub(super) struct Priority {
 
 impl Priority {
     /// Before all others.
-    pub(super) const FIRST: Self = Self { rank: 0, score: ScoreRank::FIRST, depth: 0 };
+    pub(super) const FIRST: Self = Self { rank: i8::MIN, score: ScoreRank::FIRST, depth: 0 };
 }
 
 /// Numbers in a block of [`IdQueue`].
@@ -301,17 +301,17 @@ mod tests {
         .collect()
     }
 
-    fn priority(rank: u8, depth: u16) -> Priority {
+    fn priority(rank: i8, depth: u16) -> Priority {
         Priority { rank, depth, ..Priority::FIRST }
     }
 
     #[test]
     fn rank_goes_before_depth_and_depth_before_arrival() {
         let mut queue = HostQueue::default();
-        for (id, rank, depth) in [(0, 1, 0), (1, 0, 2), (2, 0, 1), (3, 0, 2), (4, 0, 1)] {
+        for (id, rank, depth) in [(0, 1, 0), (1, 0, 2), (2, 0, 1), (3, 0, 2), (4, 0, 1), (5, -1, 3)] {
             queue.push(priority(rank, depth), UrlId(id));
         }
-        assert_eq!(drain(&mut queue, Instant::now()), [2, 4, 1, 3, 0]);
+        assert_eq!(drain(&mut queue, Instant::now()), [5, 2, 4, 1, 3, 0]);
         assert_eq!((queue.len(), queue.due()), (0, None));
     }
 

@@ -57,6 +57,7 @@ impl PageLinks {
     /// Notes a link that was offered, if a page, a redirect or a sitemap names it.
     pub(super) fn note(&mut self, discovery: Discovery, url: UrlId, depth: impl Fn(UrlId) -> u16) {
         let Discovery { kind, referrer: Some(page), hops, .. } = discovery else { return };
+        let kind = if kind.is_listing() { LinkKind::Sitemap } else { kind };
         let is_redirect = hops > 0;
         if page == url || matches!(kind, LinkKind::Seed | LinkKind::Revision) {
             return;

@@ -94,7 +94,7 @@ impl<L: UrlLog> FrontierState<L> {
     pub(super) fn present_path(&self, path: Discovery) -> Discovery {
         let step = u16::from(path.hops == 0);
         match path {
-            Discovery { kind: LinkKind::Seed | LinkKind::Sitemap | LinkKind::Revision, .. } => path,
+            Discovery { kind, .. } if kind == LinkKind::Revision || kind == LinkKind::Seed || kind.is_listing() => path,
             Discovery { referrer: Some(page), .. } => {
                 Discovery { depth: path.depth.min(self.depth_of(page).saturating_add(step)), ..path }
             }

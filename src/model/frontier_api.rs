@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, Clue, Deferral, Expectation, OutcomeKind, Relevance, SampledPrediction, UrlId, UrlState};
+use super::{
+    CanonicalUrl, Clue, Deferral, Expectation, OutcomeKind, Recrawled, Relevance, SampledPrediction, UrlId, UrlState,
+};
 
 /// How a URL was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +25,15 @@ pub enum LinkKind {
     Redirect,
     /// By this crawl, which revises the verdict of a page that it judged too early.
     Revision,
+    /// By a sitemap that says that the page has not changed since the crawl before.
+    SitemapUnchanged,
+}
+
+impl LinkKind {
+    /// Whether a sitemap lists the URL as a page.
+    pub fn is_listing(self) -> bool {
+        matches!(self, Self::Sitemap | Self::SitemapUnchanged)
+    }
 }
 
 /// How a URL came to be known: the path that leads to it.
@@ -36,8 +47,8 @@ pub struct Discovery {
     pub kind: LinkKind,
     /// Redirect hops in a row that lead to it, the last one included.
     pub hops: u8,
-    /// Queue order before depth: 0 for most links, 1 for links to fetch last.
-    pub rank: u8,
+    /// Queue order before depth: -1 for links to fetch first, 0 for most, 1 for links to fetch last.
+    pub rank: i8,
 }
 
 impl Discovery {
@@ -101,6 +112,8 @@ pub struct Lease {
     pub expectation: Option<Expectation>,
     /// The prediction that it is a duplicate, if the crawl fetches it to test the rule.
     pub sampled_prediction: Option<Box<SampledPrediction>>,
+    /// What became of it, if the crawl before has kept it.
+    pub recrawled: Option<Recrawled>,
 }
 
 /// What to wait for when there are fewer leases than requested.

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::named::named;
-use super::{DecidedBy, Detector, Difference, Score, UrlId};
+use super::{DecidedBy, Detector, Difference, NotRequested, Score, UrlId};
 
 /// The outcome of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub enum Outcome {
         /// Bytes or text.
         decided_by: DecidedBy,
     },
-    /// The server says that the page has not changed.
+    /// The page has not changed: by the server, by its bytes, or by what spared the request.
     NotModified,
     /// The server redirected to another URL, which has its own outcome.
     Redirected {
@@ -199,13 +199,14 @@ named! {
     }
 }
 
-/// Why a URL was excluded, was deferred or failed.
+/// Why a URL was excluded, was deferred, failed, or was not requested again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Reason {
     Excluded(Exclusion),
     Deferred(Deferral),
     Failed(FailureClass),
+    NotRequested(NotRequested),
 }
 
 impl Reason {
@@ -213,7 +214,8 @@ impl Reason {
     pub fn all() -> impl Iterator<Item = Self> {
         let excluded = Exclusion::ALL.into_iter().map(Self::Excluded);
         let deferred = Deferral::ALL.into_iter().map(Self::Deferred);
-        excluded.chain(deferred).chain(FailureClass::ALL.into_iter().map(Self::Failed))
+        let failed = FailureClass::ALL.into_iter().map(Self::Failed);
+        excluded.chain(deferred).chain(failed).chain(NotRequested::ALL.into_iter().map(Self::NotRequested))
     }
 
     /// Returns the outcome that it belongs to.
@@ -222,6 +224,7 @@ impl Reason {
             Self::Excluded(_) => OutcomeKind::Excluded,
             Self::Deferred(_) => OutcomeKind::Deferred,
             Self::Failed(_) => OutcomeKind::Failed,
+            Self::NotRequested(_) => OutcomeKind::NotModified,
         }
     }
 
@@ -231,6 +234,7 @@ impl Reason {
             Self::Excluded(rule) => rule.name(),
             Self::Deferred(deferral) => deferral.name(),
             Self::Failed(class) => class.name(),
+            Self::NotRequested(why) => why.name(),
         }
     }
 
@@ -240,6 +244,7 @@ impl Reason {
             Self::Excluded(rule) => rule.explain(),
             Self::Deferred(deferral) => deferral.explain(),
             Self::Failed(class) => class.explain(),
+            Self::NotRequested(why) => why.explain(),
         }
     }
 }

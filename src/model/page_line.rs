@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::capture::capture_key;
-use super::{Alternate, CanonicalUrl, Expectation, OutcomeKind, Preference, Provenance, Reason, TextError};
+use super::{Alternate, CanonicalUrl, Expectation, OutcomeKind, Preference, Provenance, Reason, Recheck, TextError};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct PageLine {
     /// The HTTP status of the last answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// When the request was sent, RFC 3339 UTC.
+    /// When the request was sent, RFC 3339 UTC. For a page that was not requested again: that of the crawl before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
     /// Links from a seed. Seeds have 0.
@@ -129,7 +129,7 @@ pub struct PageLine {
     /// Why the page is kept rather than the copy of it that was decided first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_by: Option<String>,
-    /// The rule, failure class or deferral.
+    /// The rule, failure class or deferral, or why it was not requested again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// The URL pattern that the trap guard closed.
@@ -150,6 +150,9 @@ pub struct PageLine {
     /// The prediction that the page is a duplicate, which the crawl tested by fetching it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction: Option<SampledPrediction>,
+    /// What a request found of a page that the crawl before has kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recheck: Option<Recheck>,
     /// The soft-404 probe: a made-up address that the site answers with the content of this page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -233,7 +236,8 @@ impl PageLine {
         let Self { duplicate_of, duplicate_file, duplicate_of_capture, duplicate_in, revised, kept_by, .. } = self;
         Self {
             outcome,
-            reason,
+            // That it was not requested again stays true.
+            reason: reason.or(earlier.reason),
             score,
             second_score,
             adds_words,

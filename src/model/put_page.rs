@@ -51,6 +51,17 @@ pub struct Unchanged {
     pub record_id: String,
     /// Its `WARC-Date`.
     pub fetched_at: String,
-    /// Whether the server answered with status 304; if not, it sent the same body again.
-    pub by_status: bool,
+    /// How that is known.
+    pub known_by: KnownUnchanged,
+}
+
+/// How it is known that a page is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownUnchanged {
+    /// The server answered with status 304.
+    Status,
+    /// The server sent the same body again.
+    Body,
+    /// The server was not asked.
+    NotRequested,
 }

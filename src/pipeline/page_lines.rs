@@ -4,8 +4,8 @@ use url::Url;
 
 use crate::detect::dd::Band;
 use crate::model::{
-    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, Reason, TextError, UrlId, UrlRow, Verdict,
-    shown_url,
+    Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, Reason, Recrawled, TextError, UrlId, UrlRow,
+    Verdict, shown_url,
 };
 
 use super::named_original::NamedOriginal;
@@ -23,6 +23,12 @@ pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
 
 /// Returns the line of a URL whose lease has ended.
 pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
+    let line = outcome_line(outcome);
+    let (recheck, reused) = match &lease.recrawled {
+        Some(Recrawled::Requested(recheck)) => (Some(recheck.clone()), None),
+        Some(Recrawled::Reused(why)) => (None, Some(Reason::NotRequested(*why))),
+        None => (None, None),
+    };
     PageLine {
         url: lease.url.to_string(),
         depth: lease.discovery.depth,
@@ -30,7 +36,9 @@ pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Out
         requests: lease.attempts,
         expected: lease.expectation,
         prediction: lease.sampled_prediction.as_deref().cloned(),
-        ..outcome_line(outcome)
+        recheck,
+        reason: line.reason.or(reused),
+        ..line
     }
 }
 

@@ -41,7 +41,7 @@ impl LeftOut {
     pub fn add(&mut self, line: &PageLine, site: &str) {
         let reason = match line.reason {
             Some(reason @ (Reason::Excluded(_) | Reason::Deferred(_))) => reason,
-            Some(Reason::Failed(_)) | None => return,
+            Some(Reason::Failed(_) | Reason::NotRequested(_)) | None => return,
         };
         let urls = self.rules.entry(reason).or_default();
         urls.count += 1;

@@ -55,7 +55,7 @@ impl HostReport {
             Some(Reason::Failed(class)) => *self.failures.entry(class).or_default() += 1,
             Some(Reason::Excluded(rule)) => *self.excluded.entry(rule).or_default() += 1,
             Some(Reason::Deferred(deferral)) => self.skipped += u64::from(deferral == Deferral::DuplicateLink),
-            None => {}
+            Some(Reason::NotRequested(_)) | None => {}
         }
     }
 
@@ -190,7 +190,8 @@ impl LineStats {
         self.failures.add(line);
         self.left_out.add(line, &host);
         let site = self.sites.entry(host.clone()).or_default();
-        if let Some(at) = line.fetched_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok()) {
+        let requested_at = line.fetched_at.as_deref().filter(|_| line.is_visited());
+        if let Some(at) = requested_at.and_then(|at| at.parse::<Timestamp>().ok()) {
             site.fetched_at.push(at.as_millisecond());
         }
         site.count(line);

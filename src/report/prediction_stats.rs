@@ -39,6 +39,11 @@ pub struct PredictionStats {
 /// Resolution of weights: millionths.
 const PARTS: f64 = 1e6;
 
+/// Whether a number can be the share of a sample.
+pub(super) fn is_share(share: f64) -> bool {
+    share > 0.0 && share <= 1.0
+}
+
 impl PredictionStats {
     /// Reads the page lines of an output folder.
     ///
@@ -61,14 +66,17 @@ impl PredictionStats {
                 self.requeued_unique += u64::from(is_unique);
             }
             // Any other rate is damage.
-            Some(prediction) if prediction.share > 0.0 && prediction.share <= 1.0 => {
-                self.sampled += 1;
-                self.sampled_unique += u64::from(is_unique);
-                let weight = (PARTS / prediction.share).round() as u64;
-                *self.by_weight.entry((weight, is_unique)).or_default() += 1;
-            }
+            Some(prediction) if is_share(prediction.share) => self.add_sampled(prediction.share, is_unique),
             _ => self.skipped += u64::from(line.outcome == OutcomeKind::PredictedDuplicate),
         }
+    }
+
+    /// Counts a URL that was sampled at this rate. `is_unique`: leaving it out would have lost a page.
+    pub(super) fn add_sampled(&mut self, share: f64, is_unique: bool) {
+        self.sampled += 1;
+        self.sampled_unique += u64::from(is_unique);
+        let weight = (PARTS / share).round() as u64;
+        *self.by_weight.entry((weight, is_unique)).or_default() += 1;
     }
 
     /// Estimates the unique pages lost per request saved. Empty if nothing was skipped or sampled.

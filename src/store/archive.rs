@@ -6,7 +6,9 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::model::{CommitMark, DecidedBy, Digest, Fetched, PageId, PageRow, PutPage, Verdict, WarcLocation};
+use crate::model::{
+    CommitMark, DecidedBy, Digest, Fetched, KnownUnchanged, PageId, PageRow, PutPage, Unchanged, Verdict, WarcLocation,
+};
 
 use super::error::{Error, Result};
 use super::gzip::Gzip;
@@ -21,10 +23,11 @@ use super::warc_reader::{WarcReader, WarcRecord};
 /// | page | records | location |
 /// |---|---|---|
 /// | unique | `response`, `request`, and a `metadata` with its text if it is a document | of the response |
-/// | unique, unchanged since an earlier generation | `revisit` | of the response there |
+/// | unique, unchanged since an earlier generation | `revisit`; none without a request | of the response there |
 /// | has the bytes of an archived page | `revisit` | of the revisit |
 /// | any other duplicate | `metadata`, and a second one with its text if that is kept | of the first |
 /// | a duplicate whose body is kept | `response`, `request`, `metadata` | of the response |
+/// | a duplicate reused from an earlier generation without a request | `metadata` | of it; if its body is kept, of the response there |
 ///
 /// Files that speak for a site, such as robots.txt, have a `response` and a `request` with the field `Site-File`. No page
 /// line names them.
@@ -87,7 +90,8 @@ impl Archive {
             self.drafts(page)?.into_iter().map(|draft| draft.with_row(page.row.as_ref())).collect();
         let (mut state, members) = self.compressed(&drafts);
         let locations = state.files.append(&members)?;
-        let unchanged = page.unchanged.as_ref().filter(|_| page.verdict.is_unique());
+        let keeps_earlier = page.verdict.is_unique() || (page.keep_body && is_reused(page));
+        let unchanged = page.unchanged.as_ref().filter(|_| keeps_earlier);
         let main = unchanged.map(|unchanged| unchanged.location).or(locations.first().copied());
         if let Some(location) = main {
             state.remember(page, location);
@@ -175,9 +179,17 @@ impl Archive {
         };
         if page.verdict.is_unique() {
             return Ok(match &page.unchanged {
+                // There was no exchange with the server.
+                Some(_) if is_reused(page) => Vec::new(),
                 Some(unchanged) => vec![Draft::unchanged(id, fetched, digest, unchanged)],
                 None => in_full(),
             });
+        }
+        if is_reused(page) {
+            let mut drafts = vec![Draft::duplicate(id, fetched, &page.verdict, original, false)];
+            let text = page.text.as_deref().filter(|_| !page.keep_body);
+            drafts.extend(text.map(|text| Draft::text(id, fetched, Kind::Metadata, text)));
+            return Ok(drafts);
         }
         if page.keep_body {
             let mut drafts = in_full();
@@ -224,6 +236,11 @@ impl ArchiveState {
             young.bodies.insert(key, (page.page, page.body_digest));
         }
     }
+}
+
+/// Whether a page is reused from an earlier generation without a request.
+fn is_reused(page: &PutPage) -> bool {
+    matches!(page.unchanged, Some(Unchanged { known_by: KnownUnchanged::NotRequested, .. }))
 }
 
 /// Reads the one record at `location`.

@@ -4,7 +4,7 @@ use data_encoding::BASE32;
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
-use crate::model::{Digest, Fetched, PageId, RowName, Unchanged, Verdict};
+use crate::model::{Digest, Fetched, KnownUnchanged, PageId, RowName, Unchanged, Verdict};
 
 use super::gzip::Gzip;
 use super::http_block;
@@ -175,7 +175,13 @@ impl<'a> Draft<'a> {
     pub(crate) fn unchanged(page: PageId, fetched: &Fetched, digest: &str, unchanged: &Unchanged) -> Self {
         let draft = Self::of_page(Kind::Revisit, page, fetched)
             .with_exchange(fetched)
-            .with("WARC-Profile", if unchanged.by_status { NOT_MODIFIED } else { SAME_PAYLOAD })
+            .with(
+                "WARC-Profile",
+                match unchanged.known_by {
+                    KnownUnchanged::Status => NOT_MODIFIED,
+                    _ => SAME_PAYLOAD,
+                },
+            )
             .with("WARC-Refers-To", &unchanged.record_id)
             .with("WARC-Refers-To-Target-URI", &unchanged.target)
             .with("WARC-Refers-To-Date", &unchanged.fetched_at)

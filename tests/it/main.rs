@@ -23,6 +23,7 @@
 //! | `markdown` | Markdown on request, `llms.txt` and `llms-full.txt` |
 //! | `preferences` | what sites say of the use of their pages, and exports by it |
 //! | `recrawl` | crawling a finished crawl again |
+//! | `lastmod` | recrawls that leave out what sitemaps call unchanged, and what they miss |
 //! | `redirects` | the redirect map between two crawls |
 //! | `reindex` | rebuilding a store from lines and archive |
 //! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
@@ -109,6 +110,7 @@ mod invariants;
 mod judged;
 mod keep;
 mod kill;
+mod lastmod;
 mod log;
 mod loss;
 mod main_text;

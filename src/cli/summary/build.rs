@@ -92,6 +92,7 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
         repeating: ending.repeating,
         predicted: ending.predicted.values().sum(),
         predicting: None,
+        recrawl: None,
         slowest: slowest(&sites),
         failing: failing(&sites),
         sites: site_rows(&sites, &ending.saved, &ending.predicted),

@@ -3,6 +3,7 @@
 pub(crate) mod build;
 mod costs;
 mod documents;
+mod recrawl;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use serde::{Serialize, Serializer};
 
 pub use costs::{HostSkippingCost, PredictionCost, SkippingCost};
 pub(crate) use documents::documents_text;
+pub use recrawl::RecrawlSummary;
 pub use sites::{FailedSeed, FailingSite, SiteSummary, SlowSite};
 
 /// The summary of a crawl.
@@ -73,6 +75,8 @@ pub struct Summary {
     pub predicted: u64,
     /// What skipping those loses, if this crawl measured it.
     pub predicting: Option<PredictionCost>,
+    /// What a recrawl found changed and what it missed.
+    pub recrawl: Option<RecrawlSummary>,
     /// Sites, in display order.
     pub sites: Vec<SiteSummary>,
     /// The slowest sites, the slowest first.

@@ -56,6 +56,7 @@ fn summary() -> Summary {
         }),
         repeating: 11_000,
         predicted: 0,
+        recrawl: None,
         predicting: Some(PredictionCost {
             drawn: 30,
             unique: 1,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::sites::{self, MOST_ROWS, and_more};
-use super::{PredictionCost, SkippingCost, Summary, documents_text};
+use super::{PredictionCost, RecrawlSummary, SkippingCost, Summary, documents_text};
 use crate::cli::colors::{Tone, toned};
 use crate::cli::format::{
     byte_size, counted, decided_again, duplicate_rate, lost_words, of_compared, percent, span, thousands,
@@ -121,8 +121,9 @@ impl Summary {
         let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
         let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
         let words = lost_words(self.words_dropped, self.words_lost);
+        let recrawl = self.recrawl.as_ref().map(RecrawlSummary::text).unwrap_or_default();
         let text = format!(
-            "{words}{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{documents}{revised}"
+            "{words}{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{documents}{revised}{recrawl}"
         );
         text.lines().map(|line| wrapped(line, width)).collect()
     }

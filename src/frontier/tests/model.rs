@@ -20,7 +20,7 @@ pub(super) enum State {
 pub(super) struct Url {
     pub(super) text: String,
     pub(super) state: State,
-    pub(super) priority: (u8, u16),
+    pub(super) priority: (i8, u16),
     /// Place among those of its priority; a URL that was given back stands before all others.
     pub(super) arrival: Option<u64>,
     pub(super) not_before: u64,
@@ -34,8 +34,8 @@ pub(super) struct Url {
 
 impl Url {
     /// Its place in the queue of its origin.
-    fn place(&self) -> ((u8, u16), Option<u64>) {
-        (if self.is_revised { (0, 0) } else { self.priority }, self.arrival)
+    fn place(&self) -> ((i8, u16), Option<u64>) {
+        (if self.is_revised { (i8::MIN, 0) } else { self.priority }, self.arrival)
     }
 }
 

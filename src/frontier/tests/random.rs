@@ -8,7 +8,7 @@ use crate::model::{Deferral, Wait};
 
 #[derive(Clone, Debug)]
 enum Step {
-    Offer { url: usize, kind: u8, depth: u16, rank: u8 },
+    Offer { url: usize, kind: u8, depth: u16, rank: i8 },
     Lease { most: usize },
     Ack { which: usize, is_page: bool },
     Nak { which: usize, delay: u64 },
@@ -28,7 +28,7 @@ const URLS: usize = 36;
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (0..URLS, 0..20u8, 1..=DEPTH + 1, 0..2u8)
+        8 => (0..URLS, 0..20u8, 1..=DEPTH + 1, -1..2i8)
             .prop_map(|(url, kind, depth, rank)| Step::Offer { url, kind, depth, rank }),
         6 => (0..4usize).prop_map(|most| Step::Lease { most }),
         4 => (any::<usize>(), prop::bool::weighted(0.7)).prop_map(|(which, is_page)| Step::Ack { which, is_page }),
@@ -88,7 +88,7 @@ impl Pair {
         assert_eq!(self.bench.frontier.counts(), self.model.counts());
     }
 
-    fn offer(&mut self, url: usize, kind: u8, depth: u16, rank: u8) {
+    fn offer(&mut self, url: usize, kind: u8, depth: u16, rank: i8) {
         let mut link = link(&url_text(url), depth);
         link.discovery.rank = rank;
         match kind {

@@ -86,7 +86,7 @@ impl Linked {
             let (_, row) = row?;
             let place = urls.places.get(&*shown_url(&row.url)).copied();
             linked.places.push(place);
-            if let (Some(place), LinkKind::Sitemap, Some(sitemap)) = (place, row.discovery.kind, row.discovery.referrer)
+            if let (Some(place), true, Some(sitemap)) = (place, row.discovery.kind.is_listing(), row.discovery.referrer)
             {
                 linked.sitemaps.insert(place, sitemap);
                 linked.listed.insert(place);

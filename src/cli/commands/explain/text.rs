@@ -111,6 +111,9 @@ impl Explanation {
             OutcomeKind::NotModified if line.status == Some(304) => {
                 "unchanged: the server answered 304 Not Modified".to_owned()
             }
+            OutcomeKind::NotModified if line.reason.is_some() => {
+                line.reason.map_or_else(String::new, |reason| self.reason(line, reason))
+            }
             OutcomeKind::NotModified => "unchanged: the same bytes as in the crawl before".to_owned(),
             OutcomeKind::Excluded | OutcomeKind::Failed | OutcomeKind::Deferred => {
                 line.reason.map_or_else(String::new, |reason| self.reason(line, reason))
@@ -139,7 +142,7 @@ impl Explanation {
                 format!("{}: {}", terminal_safe(&error.class), terminal_safe(&error.detail))
             }
             (Reason::Failed(class), .., None) => class.name().to_owned(),
-            (Reason::Excluded(_), ..) => reason.explain().to_owned(),
+            (Reason::Excluded(_) | Reason::NotRequested(_), ..) => reason.explain().to_owned(),
             (Reason::Deferred(_), ..) => format!("not fetched: {}", reason.explain()),
         }
     }
@@ -157,6 +160,10 @@ impl Explanation {
     }
 
     fn request(&self, line: &PageLine) -> String {
+        if let Some(why @ Reason::NotRequested(_)) = line.reason {
+            let before = line.fetched_at.as_deref().map(terminal_safe).unwrap_or_default();
+            return format!("{}; last requested {before}", why.explain());
+        }
         if line.requests == 0 && line.status.is_none() {
             return "never requested".to_owned();
         }

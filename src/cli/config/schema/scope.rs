@@ -96,6 +96,16 @@ table! {
             .because("On, since they name pages to which no link leads. Off with -d 0 fetches the seeds alone.")
             .example("--sitemaps only")
             .flag("sitemaps"),
+        /// With --recrawl: leave alone what a sitemap calls unchanged, where sitemaps have proved true
+        pub trust_lastmod: bool = key(Shape::Switch("true"), "false")
+            .because("Off: lastmod only says what comes first. A sample is requested all the same and tells what is missed.")
+            .example("--trust-lastmod")
+            .flag("trust-lastmod"),
+        /// With --recrawl: take a page as it is archived if it was requested less than this time ago; 0: never
+        pub recrawl_after: Duration = key(Shape::Value("DURATION"), "0")
+            .because("Never, since a page may change at any time. Sitemaps are always read.")
+            .example("--recrawl-after 7d")
+            .flag("recrawl-after"),
         /// Skip endless paths and repeating URL patterns
         pub trap_guard: bool = key(ON_OFF, "on")
             .because("On, since calendars and counters have no end. Some URLs of a closed pattern are fetched all \
