@@ -178,6 +178,8 @@ fn a_recrawl_survives_kills() {
     let mut kills = 0;
     for moment in [5, 30, 120, 250, 380, 500] {
         let mut running = again(&place, &web).start();
+        // The first one dies before the finished crawl is moved, the others after that.
+        assert!(kills == 0 || running.wait_until(|| place.path("out/earlier").exists()));
         std::thread::sleep(Duration::from_millis(moment));
         if running.has_ended() {
             running.finish().expect_code(0);
