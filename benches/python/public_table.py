@@ -13,7 +13,7 @@ lost     a document of which no kept one has the same truth; or a text's word in
 missed   a kept document beyond the first of its truth
 
 A tool that is not installed is said and left out: datasketch, rensa, text-dedup, datatrove[processing] and its tokenizers. Pages become text by the
-module ndcrawl. Times are CPU times of the process and its children, reading the file included."""
+module ndcrawl. Words and runs are those of verdict_table.py. Times are CPU times of the process and its children, reading the file included."""
 import argparse
 import array
 import collections
@@ -30,8 +30,8 @@ import subprocess
 import sys
 import tempfile
 
-WORD = re.compile(r'[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\w+')
-RUN = 5
+from verdict_table import RUN, WORD, uncovered
+
 DRAWN = 60
 
 
@@ -214,14 +214,6 @@ def runs_of(words):
     return array.array('q', map(hash, zip(*(words[at:] for at in range(RUN)))))
 
 
-def uncovered(runs, words, have):
-    covered = bytearray(words)
-    for at, each in enumerate(runs):
-        if each in have:
-            covered[at:at + RUN] = b'\1' * RUN
-    return covered.count(0)
-
-
 def texts(rows, dropped):
     """Words of dropped texts that stand in no run of five words of a kept text."""
     wanted = {each for row in rows if row['id'] in dropped for each in runs_of(words_of(row['text']))}
@@ -233,7 +225,7 @@ def texts(rows, dropped):
     losers = []
     for row in (row for row in rows if row['id'] in dropped):
         words = words_of(row['text'])
-        lost = uncovered(runs_of(words), len(words), have)
+        lost, _ = uncovered(runs_of(words), len(words), have)
         figures.update(words=len(words), lost=lost, whole=lost == 0)
         sources[row['source']] += lost
         if lost:
