@@ -23,6 +23,7 @@ use crate::model::{
     CanonicalUrl, FailureClass, LastmodClaim, Lease, LinkKind, NotRequested, PageLine, Recheck, Recrawled, UrlId,
 };
 use crate::pagetext::SitemapDate;
+use crate::pipeline::told_text_digest;
 use crate::store::{self, PageLines};
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages, LastVisit, text_hash};
@@ -159,7 +160,7 @@ fn claim(visit: LastVisit, date: SitemapDate) -> Option<LastmodClaim> {
 /// Whether a page is another than the archived one, whose text is `text`. `None` if the answer does not tell.
 fn is_changed(found: &FetchOutcome, text: u64) -> Option<bool> {
     let has_changed = |page: &FetchedPage| {
-        let digest = page.rendered.text_digest.map(|digest| format!("blake3:{digest}"));
+        let digest = told_text_digest(&page.rendered);
         page.unchanged.is_none() && (digest.is_none() || text_hash(digest.as_deref()) != text)
     };
     match found {

@@ -69,7 +69,9 @@ pub(crate) use named_original::{NamedOriginal, OriginalLinks};
 pub(crate) use page_decider::PageDecider;
 #[cfg(feature = "dedup")]
 pub(crate) use page_lines::outcome_line;
-pub(crate) use page_lines::{add_answer, add_document, add_original, add_page, leased_line, outcome_of, unleased_line};
+pub(crate) use page_lines::{
+    add_answer, add_document, add_original, add_page, leased_line, outcome_of, told_text_digest, unleased_line,
+};
 #[cfg(feature = "dedup")]
 pub(crate) use render::as_own_document;
 pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};

@@ -93,13 +93,18 @@ pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
     line.truncated = fetched.truncated;
 }
 
+/// Returns the digest of a page's text as lines have it.
+pub(crate) fn told_text_digest(rendered: &PageContent) -> Option<String> {
+    rendered.text_digest.map(|digest| format!("blake3:{digest}"))
+}
+
 /// Adds the facts of the page itself.
 pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.title.clone_from(&rendered.title);
     line.lang.clone_from(&rendered.language);
     line.charset = (!rendered.charset.is_empty()).then(|| rendered.charset.to_owned());
     line.charset_declared = rendered.charset_declared.as_deref().map(str::to_owned);
-    line.text_digest = rendered.text_digest.map(|digest| format!("blake3:{digest}"));
+    line.text_digest = told_text_digest(rendered);
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);
     line.alternates.clone_from(&rendered.alternates);
