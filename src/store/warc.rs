@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
                 "WARC-Profile",
                 match unchanged.known_by {
                     KnownUnchanged::Status => NOT_MODIFIED,
-                    _ => SAME_PAYLOAD,
+                    KnownUnchanged::Body | KnownUnchanged::NotRequested => SAME_PAYLOAD,
                 },
             )
             .with("WARC-Refers-To", &unchanged.record_id)
