@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
-use super::input::{InputItem, Inputs, Options as InputOptions};
+use super::input::{InputDamage, InputItem, Inputs, Options as InputOptions};
 use super::input_report::InputReports;
 use super::intake::InputPage;
 use super::own_rows::{OwnRows, OwnRowsError, RowsGiven, row_hash, write_clean_rows};
@@ -82,7 +82,7 @@ pub struct ContaminationHit {
 pub struct Contamination {
     /// All hits, in the order of the documents.
     pub hits: Vec<ContaminationHit>,
-    /// Documents with a text.
+    /// Documents, those that could not be read too.
     pub documents: u64,
     /// Documents that hold enough of an item.
     pub contaminated: u64,
@@ -96,7 +96,7 @@ pub struct Contamination {
     pub inputs: InputReports,
     /// What the files of the test set gave.
     pub tests: InputReports,
-    /// Rows of contaminated documents.
+    /// Rows of documents that are contaminated or could not be read: they are not clean.
     rows: HashSet<u128>,
 }
 
@@ -172,14 +172,21 @@ impl Contamination {
         let reading =
             Reading { inputs: &setup.tests, options: &setup.test_input, accepts: &*setup.accepts, content: &content };
         let mut set = TestSet { run: setup.run, ..TestSet::default() };
-        let tests = read_all(reading, |place, _, text| set.add(place, text))?;
+        let tests = read_all(reading, |place, _, text| {
+            if let Some(text) = text {
+                set.add(place, text);
+            }
+        })?;
         let too_common = set.forget_frames();
         let items = (set.items.len() - too_common.len()) as u64;
         let mut found = Self { items, too_common, tests, ..Self::default() };
         let reading = Reading { inputs: &setup.inputs, options: &setup.input, ..reading };
         found.inputs = read_all(reading, |place, row, text| {
             found.documents += 1;
-            found.add(&set, setup.share, (place, row), &text);
+            match text {
+                Some(text) => found.add(&set, setup.share, (place, row), &text),
+                None => found.rows.extend(row),
+            }
         })?;
         found.too_short = set.too_short;
         Ok(found)
@@ -208,10 +215,10 @@ impl Contamination {
     }
 }
 
-/// Reads all documents, and passes their places and texts to `take` in order.
+/// Reads all documents, and passes their places and texts to `take` in order; no text if it cannot be read.
 fn read_all(
     reading: Reading<'_>,
-    mut take: impl FnMut(DocumentPlace, Option<u128>, RunningText),
+    mut take: impl FnMut(DocumentPlace, Option<u128>, Option<RunningText>),
 ) -> Result<InputReports, PipelineError> {
     let (bytes, mut reports) = (AtomicU64::new(0), InputReports::default());
     let sift = |item: Option<InputItem>| {
@@ -227,7 +234,7 @@ fn read_all(
         match done {
             Done::Answer(page, _) => {
                 reports.answer();
-                take_page(page, &mut take);
+                take_page(page, &mut reports, &mut take);
             }
             Done::Note(Note::Opened(file)) => reports.open(file),
             Done::Note(Note::Ignored(file)) => reports.ignored(&file),
@@ -240,15 +247,22 @@ fn read_all(
     Ok(reports)
 }
 
-fn take_page(page: InputPage, take: &mut impl FnMut(DocumentPlace, Option<u128>, RunningText)) {
-    let Some(Ok(read)) = page.read else { return };
+fn take_page(
+    page: InputPage,
+    reports: &mut InputReports,
+    take: &mut impl FnMut(DocumentPlace, Option<u128>, Option<RunningText>),
+) {
+    let Some(read) = page.read else { return };
+    if let Err(why) = &read {
+        reports.damaged(&InputDamage::new(page.fetched.url.shown(), why));
+    }
     let url = page.fetched.url.file().is_none().then(|| page.fetched.url.shown().into_owned());
     let row = page.row.as_ref().map(|row| row_hash(&row.file, row.number));
     let place = match page.row {
         Some(row) => DocumentPlace { file: Some(row.file.to_string()), line: Some(row.number), id: row.id, url },
         None => DocumentPlace { url: Some(page.fetched.url.shown().into_owned()), ..DocumentPlace::default() },
     };
-    take(place, row, read.rendered.order.text);
+    take(place, row, read.ok().map(|read| read.rendered.order.text));
 }
 
 #[cfg(test)]

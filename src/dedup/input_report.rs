@@ -4,6 +4,8 @@ use super::input::{IgnoredFile, InputDamage, InputFile};
 
 /// Most inputs that are listed. All of them are counted.
 const MOST_LISTED: usize = 1000;
+/// Most pieces of damaged input that are named. All of them are counted.
+const MOST_NAMED: usize = 20;
 
 /// What one input gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,10 @@ pub struct InputReports {
     pub poor: u64,
     /// Files of folders that may hold documents and were not read.
     pub lost: u64,
+    /// Records, lines and rows that could not be read.
+    pub damaged: u64,
+    /// The first of them.
+    pub damages: Vec<InputDamage>,
     /// The first of the poor ones.
     pub listed: Vec<InputReport>,
     current: Option<InputReport>,
@@ -70,6 +76,10 @@ impl InputReports {
     }
 
     pub(super) fn damaged(&mut self, damage: &InputDamage) {
+        self.damaged += 1;
+        if self.damages.len() < MOST_NAMED {
+            self.damages.push(damage.clone());
+        }
         self.change(|input| {
             input.damaged += 1;
             input.breaks_off |= damage.breaks_off;

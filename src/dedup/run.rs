@@ -25,8 +25,6 @@ use super::names::{self, Named, RowNames};
 use super::rendering::{Done, Note, Work, pipe};
 use super::setup::{DedupSetup, SameUrl};
 
-/// Most pieces of damaged input that are listed. All of them are counted.
-const MOST_NAMED: usize = 20;
 /// Longest ending of a file's name by which it is counted.
 const LONGEST_ENDING: usize = 10;
 
@@ -82,10 +80,6 @@ pub struct InputCounts {
     pub passed: u64,
     /// Files of folders that hold nothing that is read, by the endings of their names, each with the first one.
     pub ignored: BTreeMap<String, (u64, String)>,
-    /// Damaged records and lines.
-    pub damaged: u64,
-    /// The first of them.
-    pub damages: Vec<InputDamage>,
     /// Bytes of bodies.
     pub bytes: u64,
     /// What the files gave.
@@ -459,13 +453,7 @@ fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), 
             tally.inputs.ignored(&file);
             tally.ignored.entry(ignored_kind(&file)).or_insert((0, file.place)).0 += 1;
         }
-        Done::Note(Note::Damaged(damage)) => {
-            tally.damaged += 1;
-            tally.inputs.damaged(&damage);
-            if tally.damages.len() < MOST_NAMED {
-                tally.damages.push(damage);
-            }
-        }
+        Done::Note(Note::Damaged(damage)) => tally.inputs.damaged(&damage),
     }
     Ok(())
 }

@@ -123,3 +123,19 @@ fn a_test_set_that_cannot_be_searched_is_an_error() {
     assert_eq!(told.finish().expect_code(0).stdout.lines().count(), 4);
     assert_eq!(std::fs::read_to_string(place.path("hits.jsonl")).unwrap().lines().count(), 3);
 }
+
+#[test]
+fn what_cannot_be_read_is_told_and_not_called_clean() {
+    let broken = "{\"id\": \"broken\", \"text\"\n";
+    for (file, place_told) in [("train.jsonl", "train.jsonl, line 7"), ("test.jsonl", "test.jsonl, line 4")] {
+        let place = collection();
+        let whole = std::fs::read_to_string(place.path(file)).unwrap();
+        place.write(file, &(whole + broken));
+        let told = place.run(["decontaminate", "train.jsonl"]).args(TEST).args(["--kept", "clean.jsonl"]).finish();
+        let told = told.expect_code(0);
+        assert!(told.stderr.contains(&format!("warning: {place_told}: no JSON object")), "{}", told.stderr);
+        assert_eq!(hits(&told).len(), 3, "the rest is searched");
+        let clean = std::fs::read_to_string(place.path("clean.jsonl")).unwrap();
+        assert!(clean.lines().count() == 4 && !clean.contains("broken"), "{clean}");
+    }
+}

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::dedup::{check_rows_file, code_of_inputs, own_rows_error, warn_of_missing_fields};
+use super::dedup::{check_rows_file, code_of_inputs, own_rows_error, warn_of_damage, warn_of_missing_fields};
 use crate::cli::args::DecontaminateArguments;
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, crawl_error, exit};
@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &DecontaminateArguments) -> Result<u8, CliError> {
     let settings = &settings_with_log(arguments.verbosity.given().into_iter().collect())?;
     let setup = setup(settings, arguments)?;
     let found = Contamination::find(&setup).map_err(crawl_error)?;
+    [&found.tests, &found.inputs].into_iter().for_each(warn_of_damage);
     if found.items == 0 {
         return Err(no_items(&found));
     }

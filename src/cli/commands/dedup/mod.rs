@@ -98,6 +98,7 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         lost: report_file::lost_words(settings, near_duplicates),
         report: report.path.as_deref(),
     };
+    warn_of_damage(&ending.tally.inputs);
     summary.warn();
     if let Some(limit) = limit {
         write_stderr(&format!("error: {}", limit.message));
@@ -115,6 +116,16 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
 pub(super) fn own_rows_error(error: OwnRowsError) -> CliError {
     let code = if matches!(error, OwnRowsError::Mixed(_)) { exit::USAGE } else { exit::DISK_FULL };
     CliError::new(code, error.to_string())
+}
+
+/// Names the places that could not be read.
+pub(super) fn warn_of_damage(inputs: &InputReports) {
+    for damage in &inputs.damages {
+        write_stderr(&terminal_safe(&format!("warning: {}: {}", damage.place, damage.why)));
+    }
+    if let Some(more @ 1..) = inputs.damaged.checked_sub(inputs.damages.len() as u64) {
+        write_stderr(&format!("warning: {more} more places could not be read"));
+    }
 }
 
 /// Names fields that no row has. Returns whether there are any.

@@ -43,15 +43,9 @@ pub(super) struct DedupSummary<'a> {
 }
 
 impl DedupSummary<'_> {
-    /// Warns on stderr of what could not be read.
+    /// Warns on stderr of what was left out.
     pub fn warn(&self) {
         let tally = &self.ending.tally;
-        for damage in &tally.damages {
-            write_stderr(&terminal_safe(&format!("warning: {}: {}", damage.place, damage.why)));
-        }
-        if let Some(more @ 1..) = tally.damaged.checked_sub(tally.damages.len() as u64) {
-            write_stderr(&format!("warning: {more} more places could not be read"));
-        }
         for (kind, (count, first)) in &tally.ignored {
             let files = counted(*count, "file", "files");
             write_stderr(&terminal_safe(&format!("note: {files} ignored, {kind}: {first}")));
@@ -92,7 +86,7 @@ impl DedupSummary<'_> {
             "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
             "without_url": tally.without_url, "renamed": tally.renamed,
             "other_digests": tally.other_digests,
-            "damaged": tally.damaged, "ignored_files": self.ignored_files(), "ignored": ignored, "same_url": self.same_url.name(),
+            "damaged": tally.inputs.damaged, "ignored_files": self.ignored_files(), "ignored": ignored, "same_url": self.same_url.name(),
             "inputs": tally.inputs.opened, "inputs_with_pages": tally.inputs.fruitful,
             "poor_inputs": tally.inputs.poor, "poor": inputs,
             "documents": ending.totals.documents, "text_errors": ending.totals.text_errors,
@@ -138,7 +132,7 @@ impl DedupSummary<'_> {
             (tally.renamed, "same id again", "of these: known by file and line"),
             (tally.other_digests, "digest differs", "read: a checksum of the file says that they are sound"),
             (tally.passed, "passed over", "records that are no responses"),
-            (tally.damaged, "damaged", "could not be read"),
+            (tally.inputs.damaged, "damaged", "could not be read"),
             (self.ignored_files(), "files ignored", &self.endings()),
         ];
         for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name == "stored") {
