@@ -4,6 +4,8 @@ use scraper::Html;
 
 use crate::json_ld::ARTICLE_TYPES;
 
+use super::tree::attribute;
+
 /// Returns whether Open Graph, JSON-LD, microdata or microformats call the page an article.
 pub(super) fn is_article(html: &Html) -> bool {
     html.tree.nodes().any(|node| {
@@ -21,7 +23,7 @@ pub(super) fn is_article(html: &Html) -> bool {
             }
             _ => {
                 let is_type = |name: &str| ARTICLE_TYPES.contains(&name.rsplit('/').next().unwrap_or_default());
-                element.attr("itemtype").is_some_and(|types| types.split_ascii_whitespace().any(is_type))
+                attribute(element, "itemtype").is_some_and(|types| types.split_ascii_whitespace().any(is_type))
             }
         }
     })

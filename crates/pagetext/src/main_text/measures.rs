@@ -39,7 +39,7 @@ impl Measures {
             }
             let (around, in_link) = if at == 0 { (0, false) } else { (block[node.parent], is_link[node.parent]) };
             if node.is_text() {
-                let length = visible_length(node.text);
+                let length = node.length;
                 all.text[at] = length;
                 all.own[around] += length;
                 if in_link {
@@ -90,9 +90,4 @@ pub(super) fn is_block(name: Name) -> bool {
     use Name::{Br, Button, Img, Math, Other, Rb, Rp, Rt, Ruby};
     // Elements without a rule of their own are inline to browsers.
     !name.is(INLINE) && !matches!(name, Other | Br | Img | Math | Button | Ruby | Rt | Rb | Rp)
-}
-
-fn visible_length(text: &str) -> u32 {
-    let length: usize = text.split_whitespace().map(str::len).sum();
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

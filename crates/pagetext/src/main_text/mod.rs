@@ -93,7 +93,7 @@ pub(crate) fn of_html(
 ) -> Option<PageText> {
     let parsed = Html::parse_document(html);
     let tree = Tree::of(&parsed);
-    if tree.nodes.iter().all(|node| node.text.trim().is_empty()) {
+    if tree.nodes.iter().all(|node| node.length == 0) {
         return None;
     }
     let has_block = nodes_with_blocks(&tree);

@@ -64,7 +64,7 @@ impl Role {
         if node.attribute("itemprop").is_some_and(|names| names.split_ascii_whitespace().any(is_article_body)) {
             return Role::ArticleBody;
         }
-        if SITE_ROLES.split(' ').any(|site| site == role) {
+        if !role.is_empty() && SITE_ROLES.split(' ').any(|site| site == role) {
             return Role::Site;
         }
         match node.name {

@@ -32,7 +32,7 @@ impl Selected {
         let mut at = self.root;
         while at < tree.nodes[self.root].end {
             let node = &tree.nodes[at];
-            if !self.dropped[at] && !node.text.trim().is_empty() {
+            if !self.dropped[at] && node.length > 0 {
                 return true;
             }
             at = if self.dropped[at] { node.end } else { at + 1 };

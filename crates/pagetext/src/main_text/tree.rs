@@ -15,6 +15,8 @@ pub(super) struct Node<'a> {
     pub element: Option<&'a Element>,
     /// The characters of a text as the source has them.
     pub text: &'a str,
+    /// Bytes of the text without white space.
+    pub length: u32,
     /// The index of the node around it; its own for the root.
     pub parent: usize,
     /// The index behind its last descendant.
@@ -28,7 +30,7 @@ impl<'a> Node<'a> {
 
     /// Returns an attribute; the name is in lower case.
     pub fn attribute(&self, name: &str) -> Option<&'a str> {
-        self.element.and_then(|element| element.attr(name))
+        attribute(self.element?, name)
     }
 }
 
@@ -52,7 +54,8 @@ impl<'a> Tree<'a> {
                     Parsed::Text(text) if hidden == 0 && !open.is_empty() => {
                         let at = nodes.len();
                         let parent = open.last().copied().unwrap_or_default();
-                        nodes.push(Node { name: Name::Other, element: None, text, parent, end: at + 1 });
+                        let length = visible_length(text);
+                        nodes.push(Node { name: Name::Other, element: None, text, length, parent, end: at + 1 });
                     }
                     Parsed::Element(element) => {
                         let name = Name::of(element.name().as_bytes());
@@ -61,7 +64,7 @@ impl<'a> Tree<'a> {
                         } else if hidden == 0 {
                             let at = nodes.len();
                             let parent = open.last().copied().unwrap_or(at);
-                            nodes.push(Node { name, element: Some(element), text: "", parent, end: at });
+                            nodes.push(Node { name, element: Some(element), text: "", length: 0, parent, end: at });
                             open.push(at);
                         }
                     }
@@ -100,6 +103,21 @@ impl<'a> Tree<'a> {
         let above = move |at: usize| Some(self.nodes[at].parent).filter(|&parent| parent != at);
         std::iter::successors(above(node), move |&at| above(at))
     }
+}
+
+/// Returns an attribute. [`Element::attr`] interns the name at each call, and an element has few attributes.
+pub(super) fn attribute<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
+    let mut attributes = element.attrs.iter().filter(|(known, _)| known.ns.is_empty());
+    attributes.find(|(known, _)| *known.local == *name).map(|(_, value)| &**value)
+}
+
+fn visible_length(text: &str) -> u32 {
+    let length = if text.is_ascii() {
+        text.bytes().filter(|byte| !matches!(byte, b'\t'..=b'\r' | b' ')).count()
+    } else {
+        text.split_whitespace().map(str::len).sum()
+    };
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 /// Whether nobody reads the content of such an element.
