@@ -333,13 +333,22 @@ impl LeaseOutcomes {
         if id.is_some_and(|of| !self.redirects.add(lease.id, of)) {
             let detail =
                 format!("redirects in a circle: '{text}' leads back to it; a site may do so if it wants a cookie back");
-            return self.failure(lease, FailureClass::Redirect, detail, Some(fetched));
+            return self.end_circle(lease, detail, text, fetched);
         }
         if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {
             self.report_excluded_target(lease, rule)?;
         }
         let outcome = Outcome::Redirected { to: text, id };
         self.end_without_page(lease, &outcome, Some(fetched))
+    }
+
+    /// Ends a redirect that leads back to itself. Its line names the target all the same.
+    fn end_circle(&mut self, lease: &Lease, detail: String, to: String, fetched: &Fetched) -> Result<(), CrawlError> {
+        self.report_failed_seed(lease, &format!("{}: {detail}", FailureClass::Redirect.name()))?;
+        let outcome = Outcome::Failed { class: FailureClass::Redirect, detail };
+        let mut line = PageLine { final_url: Some(to), ..self.line(lease, &outcome, None)? };
+        pipeline::add_answer(&mut line, fetched);
+        self.end(lease, &outcome, line, None, worth_without_page(&outcome))
     }
 
     fn failure(

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::capture::capture_key;
-use super::{Alternate, CanonicalUrl, Expectation, OutcomeKind, Preference, Provenance, Reason, Recheck, TextError};
+use super::{
+    Alternate, CanonicalUrl, Expectation, FailureClass, OutcomeKind, Preference, Provenance, Reason, Recheck, TextError,
+};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,7 +31,7 @@ pub struct PageLine {
     /// Other columns of the row that were carried through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The next hop of a redirect. For other outcomes, the address that was requested, if the server redirected the URL
+    /// The next hop of a redirect, also of one that leads back to itself and fails. For other outcomes, the address that was requested, if the server redirected the URL
     /// to another spelling of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_url: Option<String>,
@@ -51,6 +53,9 @@ pub struct PageLine {
     /// The title, with whitespace folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The first heading of the first level (`h1`), with whitespace folded. A heading that is one link is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
     /// The language, a primary BCP 47 subtag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
@@ -186,6 +191,13 @@ pub struct PageLine {
 }
 
 impl PageLine {
+    /// Returns the next hop of a redirect, whether it was followed or leads back to where it began.
+    pub fn leads_to(&self) -> Option<&str> {
+        let is_redirect =
+            self.outcome == OutcomeKind::Redirected || self.reason == Some(Reason::Failed(FailureClass::Redirect));
+        self.final_url.as_deref().filter(|_| is_redirect)
+    }
+
     /// Whether the page's record may name another spelling of the URL. The record of an unchanged page is that of an
     /// earlier generation, which may have requested another spelling.
     pub fn is_respelled(&self) -> bool {

@@ -101,6 +101,7 @@ pub(crate) fn told_text_digest(rendered: &PageContent) -> Option<String> {
 /// Adds the facts of the page itself.
 pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.title.clone_from(&rendered.title);
+    line.heading.clone_from(&rendered.heading);
     line.lang.clone_from(&rendered.language);
     line.charset = (!rendered.charset.is_empty()).then(|| rendered.charset.to_owned());
     line.charset_declared = rendered.charset_declared.as_deref().map(str::to_owned);

@@ -27,6 +27,7 @@ fn assert_agree(body: &[u8]) {
     assert_eq!(fast.order, dom.order, "{text}");
     assert_eq!(fast.text_digest, dom.text_digest, "{text}");
     assert_eq!((&fast.title, &fast.language, &fast.canonical), (&dom.title, &dom.language, &dom.canonical), "{text}");
+    assert_eq!(fast.heading, dom.heading, "{text}");
     assert_eq!((&fast.links, fast.robots), (&dom.links, dom.robots), "{text}");
     assert_eq!((&fast.alternates, &fast.preferences), (&dom.alternates, &dom.preferences), "{text}");
     assert_eq!((fast.links_dropped, fast.links_over_limit), (dom.links_dropped, dom.links_over_limit), "{text}");

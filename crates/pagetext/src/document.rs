@@ -3,6 +3,7 @@
 //! Both parsers call this code. They differ in how they find elements, not in what an element means.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use encoding_rs::Encoding;
 use url::Url;
@@ -32,6 +33,8 @@ const MOST_ALTERNATES: (usize, usize) = (200, 35);
 pub(super) struct Document {
     pub text: FieldedText,
     pub title: Option<String>,
+    /// The parts of the text from the first heading of the first level up to the next heading.
+    pub heading: Range<usize>,
     pub language: Option<String>,
     pub robots: RobotsDirectives,
     pub preferences: Vec<Preference>,
@@ -66,6 +69,18 @@ impl Document {
         }
     }
 
+    /// Returns the first heading of the first level, without the sign that links to it; `None` if all of it is one link.
+    pub fn heading(&self) -> Option<String> {
+        let pieces = self.text.pieces().enumerate().skip(self.heading.start).take(self.heading.len());
+        let first = self.heading.start;
+        let own = pieces.take_while(|(at, piece)| {
+            piece.field == Field::Heading || piece.field.is_anchor() && (*at == first || !piece.breaks)
+        });
+        let said: Vec<_> = own.filter(|(_, piece)| piece.text.contains(char::is_alphanumeric)).collect();
+        let is_heading = said.iter().any(|(_, piece)| piece.field == Field::Heading);
+        is_heading.then(|| folded(&said.iter().map(|(_, piece)| piece.text).collect::<String>(), LONGEST_TITLE))
+    }
+
     /// Adds a page of another language.
     pub fn add_alternate(&mut self, lang: &str, url: &CanonicalUrl) {
         let lang = folded(lang, MOST_ALTERNATES.1);
@@ -95,6 +110,8 @@ pub(super) struct Findings<'a> {
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,
+    /// The parts at which the first heading of the first level and the next heading begin.
+    heading: (Option<usize>, Option<usize>),
     /// The part of the text in which the text of a link to the author begins.
     author_part: Option<usize>,
     has_author_link: bool,
@@ -121,6 +138,7 @@ impl<'a> Findings<'a> {
             document: Document { text, claims: Claims::new(page.fetched_at), ..Document::default() },
             links: Links::new(normalizer, page.url, encoding, options.max_links, plain),
             title: None,
+            heading: (None, None),
             author_part: None,
             has_author_link: false,
             // A plain text has no positions before it is settled.
@@ -189,6 +207,12 @@ impl<'a> Findings<'a> {
     /// Begins a heading of this level, from 1.
     pub fn heading(&mut self, level: usize) {
         self.kind.heading(level);
+        let part = self.document.text.part_count();
+        match self.heading {
+            (None, _) if level == 1 => self.heading.0 = Some(part),
+            (Some(_), None) => self.heading.1 = Some(part),
+            _ => {}
+        }
     }
 
     /// Reads a `time` element.
@@ -338,6 +362,8 @@ impl<'a> Findings<'a> {
         let mut document = self.document;
         document.kind = self.kind.kind();
         document.title = self.title.map(|title| folded(&title, LONGEST_TITLE)).filter(|title| !title.is_empty());
+        let end = self.heading.1.unwrap_or(document.text.part_count());
+        document.heading = self.heading.0.unwrap_or(end)..end;
         document.links_dropped = self.links.dropped;
         document.links_over_limit = self.links.over_limit;
         document.names_itself = self.links.names_itself;

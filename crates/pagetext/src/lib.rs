@@ -234,6 +234,7 @@ impl PageReader {
         };
         document.text.settle();
         let claims = std::mem::take(&mut document.claims);
+        let heading = document.heading();
         let mut provenance = provenance::of_page(page, claims, document.title.as_deref(), &document.text);
         provenance.markup = match kind {
             Kind::Html => Some(provenance::markup(&source)),
@@ -257,6 +258,7 @@ impl PageReader {
             order,
             text_digest: document.text.digest(),
             title: document.title,
+            heading,
             language,
             charset: encoding.name(),
             charset_declared,

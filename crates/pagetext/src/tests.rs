@@ -134,6 +134,22 @@ fn the_text_digest_sees_words_and_not_markup() {
 }
 
 #[test]
+fn the_heading_is_the_first_one_of_the_first_level_unless_it_is_a_link() {
+    for (body, expected) in [
+        (
+            "<h2>No</h2><h1>The <a href=/w>wine</a> list<a href=#x>\u{b6}</a></h1><p>text<h1>Second</h1>",
+            Some("The wine list"),
+        ),
+        ("<h1>\n<div>One<br>two</div></h1><a href=/x>three</a>", Some("One two")),
+        ("<h1><a href=/>Shop</a></h1><h2>Chair</h2>", None),
+        ("<h1></h1><a href=/>Start</a><h2>Chair</h2>", None),
+        ("<p>Text", None),
+    ] {
+        assert_eq!(html(body).heading.as_deref(), expected, "{body}");
+    }
+}
+
+#[test]
 fn a_page_that_is_nested_too_deep_is_read_without_its_nesting() {
     let deep = format!("<title>deep</title>{}word <a href='/next'>x</a>", "<div>".repeat(16_000));
     let rendered = html(&deep);

@@ -150,6 +150,8 @@ pub struct PageContent {
     pub text_digest: Option<Digest>,
     /// The text of the first `title`, white space folded.
     pub title: Option<String>,
+    /// The text of the first heading of the first level (`h1`), white space folded. A heading that is one link is none.
+    pub heading: Option<String>,
     /// The language by which the terms were stemmed, as a primary BCP 47 subtag; `None` if unknown.
     pub language: Option<String>,
     /// The character encoding that was used, by its WHATWG name.

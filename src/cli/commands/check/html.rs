@@ -30,6 +30,7 @@ pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
         "encoding": rendered.charset,
         "encoding_declared": rendered.charset_declared,
         "title": rendered.title,
+        "heading": rendered.heading,
         "language": rendered.language,
         "text": reading.map(|reading| reading.text),
     }))

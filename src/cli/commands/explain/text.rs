@@ -174,7 +174,7 @@ impl Explanation {
         }];
         parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
         parts.extend(line.status.map(|status| format!("status {status}")));
-        if let Some(address) = line.final_url.as_deref().filter(|_| line.outcome != OutcomeKind::Redirected) {
+        if let Some(address) = line.final_url.as_deref().filter(|_| line.leads_to().is_none()) {
             parts.push(format!("in the spelling that the server redirects to: {}", terminal_safe(address)));
         }
         parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
