@@ -4,9 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use tracing_subscriber::filter::EnvFilter;
+use tracing::Metadata;
+use tracing_subscriber::filter::{EnvFilter, FilterExt, FilterFn, LevelFilter};
+use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::fmt::{self, MakeWriter};
-use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::layer::{Filter, Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
@@ -62,17 +64,24 @@ fn directives(level: LogLevel) -> &'static str {
 fn stderr_layer(format: LogFormat, color: bool, filter: EnvFilter) -> BoxedLayer {
     let layer = fmt::layer().with_writer(StderrAboveBar).with_ansi(color);
     match format {
-        LogFormat::Json => layer.json().with_filter(filter).boxed(),
-        LogFormat::Text => layer.compact().with_target(false).without_time().with_filter(filter).boxed(),
+        LogFormat::Json => layer.json().with_span_events(FmtSpan::CLOSE).with_filter(filter).boxed(),
+        LogFormat::Text => layer.compact().with_target(false).without_time().with_filter(events_only(filter)).boxed(),
     }
 }
 
 fn file_layer(format: LogFormat, file: File, filter: EnvFilter) -> BoxedLayer {
     let layer = fmt::layer().with_writer(Arc::new(file)).with_ansi(false);
     match format {
-        LogFormat::Json => layer.json().with_filter(filter).boxed(),
-        LogFormat::Text => layer.with_filter(filter).boxed(),
+        LogFormat::Json => layer.json().with_span_events(FmtSpan::CLOSE).with_filter(filter).boxed(),
+        LogFormat::Text => layer.with_filter(events_only(filter)).boxed(),
     }
+}
+
+/// Returns the filter without spans, which are for programs: for people each line names its URL.
+fn events_only(filter: EnvFilter) -> impl Filter<Registry> + Send + Sync + 'static {
+    let is_event: fn(&Metadata<'_>) -> bool = |metadata| metadata.is_event();
+    // Without this hint libraries would write all their messages, for the filter to drop them.
+    filter.and(FilterFn::new(is_event).with_max_level_hint(LevelFilter::TRACE))
 }
 
 /// Writes each event to stderr while the progress bar is hidden.
@@ -107,7 +116,9 @@ mod tests {
     fn every_level_is_a_filter() {
         for level in [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug, LogLevel::Trace, LogLevel::All]
         {
-            assert!(EnvFilter::try_new(directives(level)).is_ok());
+            let filter = EnvFilter::try_new(directives(level)).unwrap();
+            let most = filter.max_level_hint();
+            assert!(most.is_some() && Filter::<Registry>::max_level_hint(&events_only(filter)) == most);
         }
     }
 }

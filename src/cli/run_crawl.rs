@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
+use tracing::Instrument as _;
 
 use crate::cli::args::RunFlags;
 use crate::cli::config::schema;
@@ -59,7 +60,9 @@ pub(super) fn run(
     if let Some(rest) = rests(crawl.resting()) {
         write_stderr(&format!("note: {rest}"));
     }
-    let (monitor, ending, signals) = runtime.block_on(run_monitored(settings, crawl, listener, host))?;
+    let span = tracing::debug_span!("crawl", folder = %settings.out.dir.display());
+    let crawling = run_monitored(settings, crawl, listener, host).instrument(span);
+    let (monitor, ending, signals) = runtime.block_on(crawling)?;
     let ending = match ending {
         Ok(ending) => ending,
         Err(error) => {

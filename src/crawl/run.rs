@@ -9,6 +9,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
+use tracing::{Instrument as _, Span};
 
 use crate::detect;
 use crate::documents::{self, Readers};
@@ -437,7 +438,7 @@ impl Crawl {
         let _ = is_ready.await;
         // A task of its own: the waiting thread is no runtime thread, and each lease that ends would wake it.
         let mut scheduling = JoinSet::new();
-        scheduling.spawn(scheduler.run());
+        scheduling.spawn(scheduler.run().in_current_span());
         let scheduled = scheduling.join_next().await;
         #[cfg(all(feature = "browser", unix))]
         if let Some(headless) = self.headless {
@@ -479,7 +480,11 @@ fn spawn_with<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, CrawlError> {
-    builder.name(name.to_owned()).spawn(work).map_err(|source| CrawlError::Spawn { name, source })
+    let span = Span::current();
+    builder
+        .name(name.to_owned())
+        .spawn(move || span.in_scope(work))
+        .map_err(|source| CrawlError::Spawn { name, source })
 }
 
 /// Waits for a thread. Blocks no runtime thread, which the other thread may need.

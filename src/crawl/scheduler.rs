@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use crate::frontier::EmbeddedFrontier;
 use crate::model::Wait;
@@ -81,7 +82,9 @@ impl Scheduler {
             let answer = self.frontier.lease(free, Instant::now())?;
             for lease in answer.leases {
                 let worker = self.worker.clone();
-                workers.spawn(async move { worker.work(lease).await });
+                let span =
+                    tracing::trace_span!("page", url = %lease.url, host = lease.url.host(), attempt = lease.attempts);
+                workers.spawn(async move { worker.work(lease).await }.instrument(span));
             }
             if workers.is_empty() && answer.wait == Wait::Event && self.conclude_no_network().await {
                 continue;
