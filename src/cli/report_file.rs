@@ -108,7 +108,7 @@ pub(super) fn write_report(
     limits: ReportLimits,
 ) -> Result<WrittenReport, CliError> {
     // Without the pages of the earlier crawls, other thresholds would give wrong verdicts.
-    let curve = if settings.dedup.against.is_empty() { limits.curve } else { CurveEffort::First(0) };
+    let curve = if settings.dedup.against.is_empty() { limits.curve } else { CurveEffort::Sample(0) };
     let limits = ReportLimits { curve, ..limits };
     let settled = DecisionSettings { detect: setup::detect_options(settings), links: settings.dedup.links };
     let report = Report::gather(folder, settled, limits).map_err(report_error)?;

@@ -20,6 +20,7 @@ mod changes;
 mod cluster_list;
 mod comparison;
 mod csv_list;
+mod curve_sample;
 mod directories;
 mod facts;
 mod failures;
@@ -73,13 +74,13 @@ pub use side_by_side::DiffRow;
 pub use skip_cost::{SkipCost, SkipLoss, measure_skip_cost};
 pub use term_table::{DifferentTerm, SharedTerm, TablePage, TermTable};
 
-/// Default number of pages over which the threshold curve is computed.
+/// Default number of pages that the sample for the threshold curve has.
 pub const CURVE_PAGES: u32 = 50_000;
 
 /// Default number of clusters whose text is compared.
 pub const DIFFS: u32 = 2_000;
 
-/// Pages of a crawl that are replayed at its end in any case.
+/// Pages of a crawl that are sampled at its end in any case.
 const SMALL: u32 = 250;
 
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
@@ -110,18 +111,18 @@ pub struct DecisionSettings {
 /// How much of the threshold curve is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveEffort {
-    /// All thresholds over the first so many pages.
-    First(u32),
-    /// Every other threshold over an eighth of the pages, at least 250 and at most 5,000: so much that the report takes a
+    /// All thresholds over a sample of so many pages.
+    Sample(u32),
+    /// Every other threshold over a sample of an eighth of the pages, at least 250 and at most 5,000: so much that the report takes a
     /// small part of the time of the crawl before it. All of a crawl of up to 250 pages.
     AtEnd,
 }
 
 impl CurveEffort {
-    /// Returns how many of the `judged` pages are replayed.
+    /// Returns how many of the `judged` pages are sampled.
     fn pages(self, judged: u32) -> u32 {
         match self {
-            CurveEffort::First(pages) => pages,
+            CurveEffort::Sample(pages) => pages,
             CurveEffort::AtEnd => (judged / 8).clamp(SMALL, 5_000),
         }
     }
@@ -130,7 +131,7 @@ impl CurveEffort {
     fn step(self, judged: u32) -> usize {
         match self {
             CurveEffort::AtEnd if judged > SMALL => 2,
-            CurveEffort::First(_) | CurveEffort::AtEnd => 1,
+            CurveEffort::Sample(_) | CurveEffort::AtEnd => 1,
         }
     }
 }

@@ -8,6 +8,11 @@
 //! A template-aware detector learns its hosts during the crawl. So the replay judges early near-duplicates again at the
 //! end, as the crawl does.
 //!
+//! The curve counts a random sample of the pages of the whole crawl. A page alone in a sample would seem unique, so the
+//! first page of the cluster of each is replayed, too, and the one of it that came last before. At the crawl's own
+//! threshold the sample then has the crawl's verdicts. At others, copies of pages outside the sample are not found, so
+//! the shares of duplicates are at least those.
+//!
 //! Cost: one pass over the log, and for each threshold one decision a page. Memory: the decoded pages, some 2 KiB each,
 //! and for each thread an index, about 700 bytes a stored page.
 
@@ -18,6 +23,7 @@ use crate::model::{JudgedPage, PageId, PageRow, Sequence, TermRow, Threshold, Ve
 use crate::pipeline::PageRecordError;
 use crate::store::StoreReader;
 
+use super::curve_sample::CurveSample;
 use super::replay_pages::{DecidedPlaces, ReplayPages, ReplayRecords};
 use super::{CurveEffort, ReportError};
 
@@ -74,7 +80,7 @@ pub struct CurvePoint {
 pub struct ThresholdCurve {
     /// Points by ascending threshold, with the crawl's own threshold.
     pub points: Vec<CurvePoint>,
-    /// Pages replayed: the first that arrived.
+    /// Pages of the sample, which the points count.
     pub pages: u32,
     /// Pages judged by the crawl.
     pub of: u32,
@@ -172,7 +178,7 @@ impl Replay<'_> {
     }
 }
 
-/// Computes the threshold curve over the first pages of a log.
+/// Computes the threshold curve over a sample of the pages of a log.
 ///
 /// Thresholds are replayed in parallel on all cores.
 ///
@@ -183,15 +189,14 @@ pub fn threshold_curve(
     options: &Options,
     effort: CurveEffort,
 ) -> Result<ThresholdCurve, ReportError> {
-    let mut first = list_judged(reader)?;
-    let of = u32::try_from(first.len()).unwrap_or(u32::MAX);
-    first.truncate(effort.pages(of) as usize);
-    let pages = u32::try_from(first.len()).unwrap_or(u32::MAX);
-    if first.is_empty() {
+    let of = u32::try_from(list_judged(reader)?.len()).unwrap_or(u32::MAX);
+    let sample = CurveSample::of(reader, effort.pages(of) as usize)?;
+    let pages = u32::try_from(sample.counted.iter().filter(|is_counted| **is_counted).count()).unwrap_or(u32::MAX);
+    if pages == 0 {
         return Ok(ThresholdCurve { of, ..ThresholdCurve::default() });
     }
     let terms: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, ReportError>>()?;
-    let rows = read(reader, &first)?;
+    let rows = read(reader, &sample.pages)?;
     let thresholds = thresholds(options.threshold, effort.step(of));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(thresholds.len());
     let share = |offset: usize| -> Result<Vec<CurvePoint>, ReportError> {
@@ -199,7 +204,8 @@ pub fn threshold_curve(
         let point = |&threshold| {
             let options = Options { threshold, ..options.clone() };
             let verdicts = replay(&rows, &terms, &options)?;
-            Ok(CurvePoint { threshold, counts: VerdictCounts::of(verdicts) })
+            let counted = verdicts.into_iter().zip(&sample.counted).filter(|(_, is_counted)| **is_counted);
+            Ok(CurvePoint { threshold, counts: VerdictCounts::of(counted.map(|(verdict, _)| verdict)) })
         };
         own.map(point).collect()
     };

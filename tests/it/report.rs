@@ -41,7 +41,7 @@ fn the_threshold_curve_equals_brute_force() {
     let log = Log::read(&place.path("out")).unwrap();
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
     let first = list_judged(&reader).unwrap();
-    let curve = threshold_curve(&reader, &log.options, CurveEffort::First(u32::MAX)).unwrap();
+    let curve = threshold_curve(&reader, &log.options, CurveEffort::Sample(u32::MAX)).unwrap();
     assert_eq!((curve.pages as usize, curve.of as usize), (log.pages.len(), log.pages.len()));
     assert!(curve.points.len() >= 8);
     for point in &curve.points {
@@ -60,17 +60,26 @@ fn the_threshold_curve_equals_brute_force() {
 }
 
 #[test]
-fn a_partial_curve_equals_that_of_a_crawl_that_ended_there() {
+fn a_sample_of_the_whole_crawl_has_its_verdicts_at_its_threshold() {
     let (_web, graph) = graph(1);
     let place = Place::new();
     place.crawl(&graph.seeds()).args(["--duplicate-links", "follow"]).finish().expect_code(0);
     let log = Log::read(&place.path("out")).unwrap();
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
-    let part = threshold_curve(&reader, &log.options, CurveEffort::First(40)).unwrap();
+    let part = threshold_curve(&reader, &log.options, CurveEffort::Sample(40)).unwrap();
     assert_eq!((part.pages, part.of as usize), (40, log.pages.len()));
     let own = part.points.iter().find(|point| point.threshold == log.options.threshold).unwrap();
-    assert_eq!(own.counts, VerdictCounts::of(log.verdicts()[..40].iter().copied()));
-    assert_eq!(threshold_curve(&reader, &log.options, CurveEffort::First(0)).unwrap().points, []);
+    let whole = VerdictCounts::of(log.verdicts()).rate().unwrap();
+    // Three standard errors.
+    assert!(
+        (own.counts.rate().unwrap() - whole).abs() < 3.0 * (whole * (1.0 - whole) / 40.0).sqrt(),
+        "{own:?}, {whole}"
+    );
+    let all = threshold_curve(&reader, &log.options, CurveEffort::Sample(u32::MAX)).unwrap();
+    for (part, all) in part.points.iter().zip(&all.points) {
+        assert!(part.counts.rate() < all.counts.rate().map(|rate| rate + 0.25), "{part:?}, {all:?}");
+    }
+    assert_eq!(threshold_curve(&reader, &log.options, CurveEffort::Sample(0)).unwrap().points, []);
 }
 
 #[test]
@@ -80,7 +89,7 @@ fn the_curve_with_the_second_check_meets_the_crawl_at_its_threshold() {
     let log = Log::read(&place.path("out")).unwrap();
     assert!(log.options.second == SecondCheck::OwnWords);
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
-    let curve = threshold_curve(&reader, &log.options, CurveEffort::First(u32::MAX)).unwrap();
+    let curve = threshold_curve(&reader, &log.options, CurveEffort::Sample(u32::MAX)).unwrap();
     let own = curve.points.iter().find(|point| point.threshold == log.options.threshold).unwrap();
     let lines = crate::program::pages(&place.path("out"));
     let count = |name: &str| lines.iter().filter(|line| line["outcome"] == name).count() as u64;

@@ -202,7 +202,7 @@ pub struct ReportArguments {
     /// Write the report to FILE [default: report.html in DIR; with --against comparison.html]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
-    /// Repeat the decisions on the first N pages at other thresholds; 0: none
+    /// Repeat the decisions on a random sample of N pages at other thresholds; 0: none
     #[arg(long, value_name = "N", default_value_t = crate::report::CURVE_PAGES)]
     pub curve_pages: u32,
     /// Compare the text of the N largest clusters, side by side

@@ -15,18 +15,18 @@ const COMPARISON_FILE: &str = "comparison.html";
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8, CliError> {
     let default = if arguments.against.is_some() { COMPARISON_FILE } else { REPORT_FILE };
     let path = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default));
-    let limits = ReportLimits { curve: CurveEffort::First(arguments.curve_pages), diffs: arguments.diffs };
+    let limits = ReportLimits { curve: CurveEffort::Sample(arguments.curve_pages), diffs: arguments.diffs };
     let written = match &arguments.against {
         Some(against) => write_comparison(&path, &arguments.dir, against)?,
         None => write_report(&path, &arguments.dir, &saved_settings::settings(&arguments.dir)?, limits)?,
     };
     let [page, parts] = [path.display(), parts_folder(&path).display()].map(|path| path.to_string());
     write_stderr(&format!(
-        "wrote {} ({}) and {} ({} files, {})",
+        "wrote {} ({}) and {} ({}, {})",
         terminal_safe(&page),
         format::byte_size(written.page_bytes),
         terminal_safe(&parts),
-        format::thousands(written.parts),
+        format::counted(written.parts, "file", "files"),
         format::byte_size(written.part_bytes)
     ));
     Ok(exit::FINISHED)

@@ -154,7 +154,7 @@ fn validity(report: &Report) -> String {
         if curve.pages == curve.of {
             "all".to_owned() + " " + &thousands(curve.of.into())
         } else {
-            format!("the first {} of {}", thousands(curve.pages.into()), thousands(curve.of.into()))
+            format!("a random sample of {} of {}", thousands(curve.pages.into()), thousands(curve.of.into()))
         }
     );
     let skipped = report.lines.sites.values().map(|site| site.skipped).sum::<u64>();
@@ -175,7 +175,8 @@ fn validity(report: &Report) -> String {
         ),
     };
     if curve.pages < curve.of {
-        text += " Set --curve-pages N of ndcrawl report to replay more.";
+        text += " Copies of pages outside the sample are only found if this crawl found them, so at other thresholds the shares of \
+                 duplicates are at least these. Set --curve-pages N of ndcrawl report to sample more.";
     }
     text
 }
