@@ -64,7 +64,9 @@ impl PageChange {
 pub struct ChangedPage {
     /// Its URL.
     pub url: String,
-    /// What is known beside: the page that it repeats, or why it is gone.
+    /// The page that it repeats; empty if none.
+    pub repeats: String,
+    /// What is known beside, such as why it is gone.
     pub note: String,
 }
 
@@ -156,7 +158,7 @@ impl Comparison {
             examples: HashMap::new(),
             other_uses: 0,
             use_examples: Vec::new(),
-            list: CsvList::new(&["change", "url", "note"]),
+            list: CsvList::new(&["change", "url", "repeats", "note"]),
         };
         for line in PageLines::open(earlier)? {
             let line = line?;
@@ -177,8 +179,9 @@ impl Comparison {
                     // It is still linked to. Only a request was saved.
                     now.insert(key);
                     let change = if old.is_kept { PageChange::NewlyDuplicated } else { PageChange::Same };
-                    let of = line.duplicate_of.unwrap_or_default();
-                    comparison.add(change, line.url, format!("is predicted to repeat {of}"));
+                    let (url, repeats, note) =
+                        (line.url, line.duplicate_of.unwrap_or_default(), "predicted".to_owned());
+                    comparison.add(change, ChangedPage { url, repeats, note });
                 } else if before.contains_key(&key) {
                     let reason = line.reason.map_or(String::new(), |reason| format!(": {}", reason.name()));
                     let status = line.status.map_or(String::new(), |status| format!(" {status}"));
@@ -200,8 +203,8 @@ impl Comparison {
                 Some(old) if old.text != state.text => PageChange::Changed,
                 Some(_) => PageChange::Same,
             };
-            let note = line.duplicate_of.map_or(String::new(), |of| format!("repeats {of}"));
-            comparison.add(change, line.url, note);
+            let (url, repeats) = (line.url, line.duplicate_of.unwrap_or_default());
+            comparison.add(change, ChangedPage { url, repeats, note: String::new() });
         }
         for line in PageLines::open(earlier)? {
             let line = line?;
@@ -213,7 +216,7 @@ impl Comparison {
                     false => (PageChange::Gone, "no link is left".to_owned()),
                 };
                 let (change, note) = others.remove(&key).unwrap_or_else(unseen);
-                comparison.add(change, line.url, note);
+                comparison.add(change, ChangedPage { url: line.url, repeats: String::new(), note });
             }
         }
         Ok(comparison)
@@ -221,21 +224,21 @@ impl Comparison {
 
     fn add_use(&mut self, url: &str, note: String) {
         self.other_uses += 1;
-        self.list.push(&["other use", url, &note]);
+        self.list.push(&["other use", url, "", &note]);
         if self.use_examples.len() < EXAMPLES {
-            self.use_examples.push(ChangedPage { url: url.to_owned(), note });
+            self.use_examples.push(ChangedPage { url: url.to_owned(), repeats: String::new(), note });
         }
     }
 
-    fn add(&mut self, change: PageChange, url: String, note: String) {
+    fn add(&mut self, change: PageChange, page: ChangedPage) {
         *self.counts.entry(change).or_default() += 1;
         if change == PageChange::Same {
             return;
         }
-        self.list.push(&[change.name(), &url, &note]);
+        self.list.push(&[change.name(), &page.url, &page.repeats, &page.note]);
         let examples = self.examples.entry(change).or_default();
         if examples.len() < EXAMPLES {
-            examples.push(ChangedPage { url, note });
+            examples.push(page);
         }
     }
 }
@@ -317,9 +320,7 @@ mod tests {
         };
         assert_eq!(notes(&comparison, PageChange::Gone), ["no link is left", "failed: http 404"]);
         assert_eq!(notes(&comparison, PageChange::NotFetched), ["failed: http 503"]);
-        assert!(
-            comparison.list.text().contains("newly duplicated,http://a.test/copied,repeats http://a.test/kept\r\n")
-        );
+        assert!(comparison.list.text().contains("newly duplicated,http://a.test/copied,http://a.test/kept,\r\n"));
     }
 
     #[test]
@@ -369,7 +370,7 @@ mod tests {
         let notes: Vec<&str> = comparison.use_examples.iter().map(|page| page.note.as_str()).collect();
         assert_eq!(notes, ["train-ai y → n", "train-ai unknown → unclear, search y → unclear"]);
         assert_eq!((comparison.other_uses, comparison.count(PageChange::Same)), (2, 2));
-        assert!(comparison.list.text().contains("other use,http://a.test/same,train-ai y → n\r\n"));
+        assert!(comparison.list.text().contains("other use,http://a.test/same,,train-ai y → n\r\n"));
     }
 
     #[test]

@@ -52,7 +52,7 @@ use crate::model::{HostRow, Totals};
 use crate::pipeline::PageRecordError;
 use crate::store::{self, StoreReader};
 
-pub use audit::{AlikePages, Audit, FindingKind};
+pub use audit::{AlikePages, Audit, FindingKind, PageFrame};
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
 pub use changes::{Mend, PagesLeft, SiteChange};
 pub use cluster_list::{Cluster, ClusterMember, Clusters, CopyDifference, ShownCopy};

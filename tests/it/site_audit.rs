@@ -107,8 +107,12 @@ impl Content for Shop {
             "/map.xml" => self.sitemap(),
             "/" => {
                 let mut links: Vec<String> = (0..PRODUCTS).map(|number| format!("/p/{number}")).collect();
-                links.push("/old".to_owned());
+                links.extend(["/old", "/dead", "/round", "/jobs"].map(str::to_owned));
                 self.page("en", "Start", "", &links)
+            }
+            // Another text below the heading of the first page.
+            "/jobs" => {
+                Answer::html(format!("<title>Jobs</title><h1>Start</h1><p>{}", sentences(&words_of(1, "jobs", 120))))
             }
             "/about" | "/hidden" | "/contact" => {
                 let title = match path {
@@ -119,6 +123,9 @@ impl Content for Shop {
                 self.page("en", title, "", &[])
             }
             "/old" => Answer::redirect("/older"),
+            "/dead" => Answer::redirect("/nowhere"),
+            "/round" => Answer::redirect("/and-round"),
+            "/and-round" => Answer::redirect("/round"),
             "/older" => Answer::redirect("/p/1"),
             "/shop?page=2" => self.page("en", "More", "", &[]),
             _ if path.split('?').next() == Some("/shop") => {
@@ -182,13 +189,26 @@ fn each_planted_fault_is_named_and_none_else() {
         ("thin-page", one("/contact")),
         ("sitemap-orphan", one("/hidden")),
         ("sitemap-no-page", one("/older")),
-        ("not-in-sitemap", one("/about")),
+        ("not-in-sitemap", vec!["/about".to_owned(), "/jobs".to_owned()]),
+        ("redirect-broken", one("/dead")),
+        ("redirect-loop", vec!["/round".to_owned(), "/and-round".to_owned()]),
+        ("same-heading", one("/jobs")),
     ]
     .into_iter()
     .map(|(kind, paths)| (kind.to_owned(), paths.into_iter().collect()))
     .collect();
-    let found = found(&audit(&place, "out"), &shop);
-    assert_eq!(found, planted);
+    let audit = audit(&place, "out");
+    assert_eq!(found(&audit, &shop), planted);
+    let chain = audit["findings"].as_array().unwrap().iter().find(|kind| kind["kind"] == "redirect-chain").unwrap();
+    assert_eq!(chain["pages"][0]["hops"], serde_json::json!([shop.url("/older"), shop.url("/p/1")]));
+    // The menu is all of the contact page but its text.
+    let frames = audit["frames"].as_array().unwrap();
+    let share = |path: &str| {
+        let frame = frames.iter().find(|frame| frame["url"] == shop.url(path)).unwrap();
+        frame["frame_words"].as_f64().unwrap() / frame["words"].as_f64().unwrap()
+    };
+    assert!(share("/contact") > 0.5 && share("/about") < 0.2, "{frames:?}");
+    assert_eq!(frames[0]["url"], shop.url("/contact"));
 }
 
 #[test]
@@ -226,7 +246,7 @@ fn the_proposed_changes_lower_the_rate_as_told() {
     let longest = text.lines().filter(|line| !line.contains("://")).map(|line| line.chars().count()).max();
     assert!(longest <= Some(80), "{text}");
     let csv = std::fs::read_to_string(place.path("out/report_files/changes.csv")).unwrap();
-    assert!(csv.contains("robots.txt: Disallow: /print/"), "{csv}");
+    assert!(csv.contains(",robots.txt,Disallow: /print/,,,"), "{csv}");
 }
 
 #[test]
@@ -251,4 +271,84 @@ fn unique_pages_of_one_pattern_that_are_much_alike_are_grouped() {
     assert!(unique >= 20 && group["alike"].as_f64().is_some_and(|alike| (0.8..0.95).contains(&alike)), "{group}");
     let text = place.run(["audit", "out"]).finish().expect_code(0).stdout;
     assert!(text.contains("  http://shop.test/login?next\n    ") && !text.contains("0 requests"), "{text}");
+}
+
+/// Splits CSV into rows of cells.
+fn cells(csv: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut rest = csv.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' if is_quoted && rest.next_if_eq(&'"').is_some() => cell.push('"'),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => row.push(std::mem::take(&mut cell)),
+            '\r' if !is_quoted => {}
+            '\n' if !is_quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            c => cell.push(c),
+        }
+    }
+    rows
+}
+
+/// Asserts that a file has one value a cell, plain numbers, and columns whose names say what they hold.
+fn assert_is_plain(name: &str, csv: &str) {
+    // Columns of words that may be numbers.
+    const WORDS: [&str; 4] = ["status", "status_of_robots_txt", "title", "note"];
+    let rows = cells(csv);
+    let (heading, rows) = rows.split_first().unwrap();
+    let is_name = |name: &&String| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    assert!(heading.iter().all(|name| is_name(&name) && heading.iter().filter(|other| *other == name).count() == 1));
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.len() == heading.len()), "{name}: {csv}");
+    for (place, column) in heading.iter().enumerate() {
+        let values: Vec<&str> = rows.iter().map(|row| &*row[place]).filter(|value| !value.is_empty()).collect();
+        let numbers: Vec<f64> = values.iter().filter_map(|value| value.parse().ok()).collect();
+        let is_of_numbers = !numbers.is_empty() && !WORDS.contains(&&**column);
+        assert!(!is_of_numbers || numbers.len() == values.len(), "{name}, {column}: {values:?}");
+        if column.ends_with("share") || column.ends_with("rate") || column.ends_with("score") {
+            assert!(
+                numbers.len() == values.len() && numbers.iter().all(|n| (0.0..=1.0).contains(n)),
+                "{name}, {column}"
+            );
+        }
+        for value in values {
+            let is_one = value.split(' ').filter(|word| word.contains("://")).count() < 2;
+            assert!(is_one && !value.contains(" %") && !value.contains('–'), "{name}, {column}: {value}");
+            let starts_with_number = value.split(' ').next().is_some_and(|word| word.parse::<f64>().is_ok());
+            assert!(
+                !starts_with_number || !value.contains(' ') || WORDS.contains(&&**column),
+                "{name}, {column}: {value}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_csv_has_one_value_a_cell_and_plain_numbers() {
+    let (_web, shop) = shop();
+    let place = Place::new();
+    crawl(&place, &shop, "out").finish().expect_code(0);
+    *shop.lines.lock().unwrap() = vec!["Disallow: /print/".to_owned(), "Disallow: /p/7".to_owned()];
+    crawl(&place, &shop, "again").finish().expect_code(0);
+    place.run(["report", "again", "--against", "out"]).finish().expect_code(0);
+    place.run(["redirects", "out", "again", "-o", "map.csv"]).finish().expect_code(10);
+    place.run(["export", "out", "--format", "csv", "-o", "rates.csv"]).finish().expect_code(0);
+    place.run(["demo", "-o", "demo", "-q"]).finish().expect_code(0);
+    let mut names = BTreeSet::new();
+    for folder in ["out/report_files", "again/comparison_files", "demo/report_files", "."] {
+        for file in std::fs::read_dir(place.path(folder)).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if name.ends_with(".csv") {
+                assert_is_plain(&format!("{folder}/{name}"), &std::fs::read_to_string(&path).unwrap());
+                names.insert(name);
+            }
+        }
+    }
+    let expected = "audit.csv between-hosts.csv causes.csv changes.csv clusters.csv directories.csv duplicates.csv failures.csv frames.csv \
+                    hosts.csv left-out.csv map.csv origins.csv patterns.csv rates.csv redirects.csv thresholds.csv";
+    let missing: Vec<&str> = expected.split(' ').filter(|name| !names.contains(*name)).collect();
+    assert!(missing.is_empty(), "{missing:?} of {names:?}");
 }

@@ -41,7 +41,7 @@ fn json(audit: &Audit) -> serde_json::Value {
             |(kind, pages)| json!({ "kind": kind, "meaning": kind.meaning(), "remedy": kind.remedy(), "pages": pages }),
         )
         .collect();
-    json!({ "compared": audit.compared, "duplicates": audit.duplicates, "changes": audit.changes, "left": audit.left, "alike": audit.alike, "findings": findings })
+    json!({ "compared": audit.compared, "duplicates": audit.duplicates, "changes": audit.changes, "left": audit.left, "alike": audit.alike, "frames": audit.frames, "findings": findings })
 }
 
 fn text(audit: &Audit) -> String {
@@ -49,6 +49,7 @@ fn text(audit: &Audit) -> String {
     let mut text = format!("{compared} compared, {} of them duplicates\n", thousands(audit.duplicates));
     text += &changes(audit);
     text += &alike(audit);
+    text += &frames(audit);
     if audit.findings.is_empty() {
         return text + "\nNothing that the pages say of themselves contradicts that.\n";
     }
@@ -59,8 +60,9 @@ fn text(audit: &Audit) -> String {
         for page in pages.iter().take(NAMED) {
             let count = page.count.map_or(String::new(), |count| format!(" ({})", thousands(count)));
             let _ = writeln!(text, "  {}{count}", terminal_safe(&page.url));
-            if !page.other.is_empty() {
-                let _ = writeln!(text, "    -> {}", terminal_safe(&page.other));
+            let others = if page.hops.is_empty() { std::slice::from_ref(&page.other) } else { &page.hops[..] };
+            for other in others.iter().filter(|other| !other.is_empty()) {
+                let _ = writeln!(text, "    -> {}", terminal_safe(other));
             }
         }
         if let Some(more) = pages.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -106,6 +108,21 @@ fn alike(audit: &Audit) -> String {
             thousands(*pages),
             alike * 100.0
         );
+    }
+    text
+}
+
+/// Returns how much of the unique pages their frame is.
+fn frames(audit: &Audit) -> String {
+    let has_frame = audit.frames.first().is_some_and(|page| page.frame_words > 0);
+    let Some(median) = audit.frames.get(audit.frames.len() / 2).filter(|_| has_frame) else { return String::new() };
+    let mut text = format!(
+        "\nThe frame (what 9 in 10 pages of a host say) is {:.0}% of a unique page (median),\nand most on:\n\n",
+        median.share() * 100.0
+    );
+    for page in audit.frames.iter().take(NAMED) {
+        let (share, words) = (page.share() * 100.0, counted(page.words, "word", "words"));
+        let _ = writeln!(text, "  {}\n    {share:.0}% of {words}", terminal_safe(&page.url));
     }
     text
 }

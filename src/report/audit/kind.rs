@@ -24,8 +24,14 @@ pub enum FindingKind {
     TrailingSlash,
     /// A redirect leads to another redirect.
     RedirectChain,
+    /// A redirect ends at a failure.
+    RedirectBroken,
+    /// A redirect leads back to where it came from.
+    RedirectLoop,
     /// Unique pages have one title.
     SameTitle,
+    /// Unique pages have one heading.
+    SameHeading,
     /// A page names one in another language, which does not name it.
     HreflangNoReturn,
     /// A page names one in another language that failed or moved.
@@ -46,7 +52,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::CanonicalMissing,
         Self::CanonicalElsewhere,
         Self::CanonicalBroken,
@@ -56,7 +62,10 @@ impl FindingKind {
         Self::TwoHosts,
         Self::TrailingSlash,
         Self::RedirectChain,
+        Self::RedirectBroken,
+        Self::RedirectLoop,
         Self::SameTitle,
+        Self::SameHeading,
         Self::HreflangNoReturn,
         Self::HreflangBroken,
         Self::HreflangDuplicate,
@@ -115,6 +124,19 @@ impl FindingKind {
             Self::RedirectChain => {
                 ["redirect-chain", "redirects that lead to another redirect", "redirect to the last page at once"]
             }
+            Self::RedirectBroken => [
+                "redirect-broken",
+                "redirects that end at a failure",
+                "redirect to a page that is there, or answer 404 or 410",
+            ],
+            Self::RedirectLoop => {
+                ["redirect-loop", "redirects that lead in a circle", "redirect to a page that is there"]
+            }
+            Self::SameHeading => [
+                "same-heading",
+                "unique pages with the heading (h1) of another one",
+                "give each text a heading of its own",
+            ],
             Self::SameTitle => {
                 ["same-title", "unique pages with the title of another one", "give each text a title of its own"]
             }

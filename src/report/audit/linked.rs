@@ -3,14 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::alike::PageGroups;
+use super::frame::{Frames, PageFrame};
 use super::{Audit, AuditedUrl, AuditedUrls, FindingKind};
-use crate::model::{Field, LinkKind, OutcomeKind, PageKind, PageRow, TermId, UrlId, shown_url};
+use crate::model::{LinkKind, OutcomeKind, PageKind, PageRow, UrlId, shown_url};
 use crate::store::{self, DoneRow, StoreReader};
 
 /// A page with fewer words is thin.
 const FEWEST_WORDS: u64 = 50;
-/// Pages of a host of which the frame is learned, and the fewest that tell it.
-const FRAME_PAGES: (usize, usize) = (100, 10);
 
 /// What the log says of the URLs, by number.
 #[derive(Default)]
@@ -28,6 +27,7 @@ struct Linked {
     /// Words of unique pages that are no list or feed.
     words: HashMap<usize, u64>,
     groups: PageGroups,
+    frames: Vec<PageFrame>,
 }
 
 impl Audit {
@@ -63,6 +63,8 @@ impl Audit {
             }
         }
         self.alike = linked.groups.alike();
+        self.frames = linked.frames;
+        self.frames.sort_by(|one, other| other.share().total_cmp(&one.share()));
         duplicates.sort_by_key(|(links, _)| std::cmp::Reverse(*links));
         for (links, page) in duplicates {
             let kept = page.kept.as_deref().unwrap_or_default();
@@ -126,45 +128,10 @@ impl Linked {
             return;
         }
         self.groups.add(&urls.urls[page].url, row);
+        self.frames.extend(frames.of(row, &urls.urls[page].url));
         places.into_iter().for_each(|place| *self.links.entry(place).or_default() += 1);
         if matches!(row.kind, PageKind::Page | PageKind::Article) {
             self.words.extend(frames.own_words(row).map(|words| (page, words)));
         }
-    }
-}
-
-/// The words of hosts that nearly all of their pages say.
-struct Frames(HashMap<u32, HashSet<TermId>>);
-
-impl Frames {
-    fn read(reader: &StoreReader) -> Result<Self, store::Error> {
-        let mut hosts: HashMap<u32, (usize, HashMap<TermId, usize>)> = HashMap::new();
-        for row in reader.all_pages()? {
-            let (_, row) = row?;
-            let (pages, counts) = hosts.entry(row.group).or_default();
-            if *pages < FRAME_PAGES.0 && row.verdict.is_unique() {
-                *pages += 1;
-                row.terms.iter().for_each(|(term, _)| *counts.entry(term).or_default() += 1);
-            }
-        }
-        hosts.retain(|_, (pages, _)| *pages >= FRAME_PAGES.1);
-        let frame = |(host, (pages, counts)): (u32, (usize, HashMap<TermId, usize>))| {
-            let common = counts.into_iter().filter(|(_, count)| count * 10 >= pages * 9);
-            (host, common.map(|(term, _)| term).collect())
-        };
-        Ok(Self(hosts.into_iter().map(frame).collect()))
-    }
-
-    /// Returns the number of words of a page outside links and the frame, without stop words; `None` if more of its words
-    /// are links, as on a table of contents.
-    fn own_words(&self, row: &PageRow) -> Option<u64> {
-        let frame = self.0.get(&row.group);
-        let is_own = |term: &TermId| frame.is_none_or(|frame| !frame.contains(term));
-        let count = |fields: [Field; 2]| -> u64 {
-            let words = row.terms.iter().filter(|(term, _)| is_own(term));
-            words.map(|(_, counts)| fields.iter().map(|field| u64::from(counts.0[*field as usize])).sum::<u64>()).sum()
-        };
-        let words = count([Field::Heading, Field::Body]);
-        (count([Field::AnchorSameSite, Field::AnchorOtherSite]) <= words).then_some(words)
     }
 }

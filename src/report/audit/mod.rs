@@ -4,8 +4,10 @@
 //! Only what the folder has is asked, so a finding needs no further request. Memory grows with the pages compared.
 
 mod alike;
+mod frame;
 mod kind;
 mod linked;
+mod redirects;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -19,6 +21,7 @@ use crate::model::{Deferral, Exclusion, OutcomeKind, PageLine, Reason};
 use crate::store::{self, PageLines, StoreReader};
 
 pub use alike::AlikePages;
+pub use frame::PageFrame;
 pub use kind::FindingKind;
 
 /// What was found on a site.
@@ -36,12 +39,19 @@ pub struct Audit {
     pub findings: BTreeMap<FindingKind, Vec<FoundPage>>,
     /// Unique pages of one URL pattern that are much alike, the largest groups first.
     pub alike: Vec<AlikePages>,
+    /// The share of the frame in each unique page, the largest first.
+    pub frames: Vec<PageFrame>,
 }
+
+/// The first page with each title or heading.
+type FirstPages = HashMap<String, String>;
 
 /// What the audit knows of a URL.
 struct AuditedUrl {
     url: Rc<str>,
     outcome: OutcomeKind,
+    /// Whether it failed, or says no more than the answer to an invented URL.
+    is_error: bool,
     /// The kept page of its cluster; its own URL if it is kept.
     kept: Option<String>,
     canonical: Option<String>,
@@ -75,16 +85,13 @@ impl Audit {
     /// Reads `pages.jsonl` only.
     fn read_lines(folder: &Path) -> Result<(Self, AuditedUrls), store::Error> {
         let (mut audit, mut urls) = (Self::default(), AuditedUrls::default());
-        let mut titles = HashMap::<String, String>::new();
+        let (mut titles, mut headings) = (FirstPages::new(), FirstPages::new());
         for line in PageLines::open(folder)? {
             let line = line?;
             let is_new = urls.add(&line);
-            let title = line.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
-            if let Some(title) = title.filter(|_| line.is_kept() && is_new) {
-                match titles.get(title) {
-                    Some(first) => audit.add(FindingKind::SameTitle, &line.url, first),
-                    None => drop(titles.insert(title.to_owned(), line.url.clone())),
-                }
+            if line.is_kept() && is_new {
+                audit.add_same(FindingKind::SameTitle, &mut titles, line.title.as_deref(), &line.url);
+                audit.add_same(FindingKind::SameHeading, &mut headings, line.heading.as_deref(), &line.url);
             }
         }
         urls.urls.iter().for_each(|page| audit.look_at(page, &urls));
@@ -95,11 +102,7 @@ impl Audit {
 
     fn look_at(&mut self, page: &AuditedUrl, urls: &AuditedUrls) {
         let url = &*page.url;
-        if let Some(next) = page.leads_to.as_deref()
-            && urls.get(next).is_some_and(|next| next.leads_to.is_some())
-        {
-            self.add(FindingKind::RedirectChain, url, next);
-        }
+        self.look_at_redirect(page, urls);
         let Some(kept) = page.kept.as_deref() else { return };
         let is_kept = kept == url;
         self.compared += 1;
@@ -153,12 +156,21 @@ impl Audit {
         }
     }
 
+    /// Adds a unique page that says of itself what another one says.
+    fn add_same(&mut self, kind: FindingKind, first: &mut FirstPages, said: Option<&str>, url: &str) {
+        let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else { return };
+        match first.get(said) {
+            Some(first) => self.add(kind, url, first),
+            None => drop(first.insert(said.to_owned(), url.to_owned())),
+        }
+    }
+
     fn add(&mut self, kind: FindingKind, url: &str, other: &str) {
         self.add_counted(kind, url, other, None);
     }
 
     fn add_counted(&mut self, kind: FindingKind, url: &str, other: &str, count: Option<u64>) {
-        let found = FoundPage { url: url.to_owned(), other: other.to_owned(), count };
+        let found = FoundPage { url: url.to_owned(), other: other.to_owned(), count, ..FoundPage::default() };
         self.findings.entry(kind).or_default().push(found);
     }
 }
@@ -194,14 +206,15 @@ impl AuditedUrl {
             line.reason,
             Some(Reason::Excluded(Exclusion::Pattern) | Reason::Deferred(Deferral::DuplicateLink))
         );
-        let is_redirect = line.outcome == OutcomeKind::Redirected;
+        let is_error = line.outcome == OutcomeKind::Failed || line.reason == Some(Reason::Excluded(Exclusion::Soft404));
         Self {
             url,
             outcome: line.outcome,
+            is_error,
             kept,
             canonical: line.canonical.clone(),
             alternates: line.alternates.iter().map(|alternate| alternate.url.clone()).collect(),
-            leads_to: line.final_url.clone().filter(|_| is_redirect),
+            leads_to: line.leads_to().map(str::to_owned),
             referrer: line.referrer.clone(),
             requests: line.requests,
             is_left_out: line.outcome == OutcomeKind::PredictedDuplicate || is_left_out,
@@ -273,19 +286,28 @@ mod tests {
                 "{{\"url\":\"http://a.test{path}\",\"outcome\":\"redirected\",\"final_url\":\"http://a.test{to}\"}}"
             )
         };
+        let failed = |path: &str, why: &str, to: Option<&str>| {
+            let to = to.map_or(String::new(), |to| format!(",\"final_url\":\"http://a.test{to}\""));
+            format!("{{\"url\":\"http://a.test{path}\",\"outcome\":\"failed\",\"reason\":\"{why}\"{to}}}")
+        };
         let lines = [
             kept("/1", ",\"title\":\"One\""),
             copy("/1?print", "/1", &names("/1")),
             copy("/1?sid", "/1", &names("/1?sid")),
             copy("/1/", "/1", ""),
             kept("/2", &format!(",\"title\":\"One\"{}", names("/1"))),
-            kept("/3", &names("/moved")),
+            kept("/3", &(names("/moved") + ",\"heading\":\"Three\"")),
             moved("/moved", "/moved-again"),
             moved("/moved-again", "/2"),
             kept("/4", &names("/4?copy")),
             copy("/4?copy", "/4", &names("/4?copy")),
             copy("/4?chain", "/4", &names("/4")),
-            kept("/5", &names("/never-asked")),
+            kept("/5", &(names("/never-asked") + ",\"heading\":\" Three\"")),
+            moved("/dead", "/gone"),
+            failed("/gone", "http", None),
+            moved("/round", "/back"),
+            failed("/back", "redirect", Some("/round")),
+            failed("/alone", "redirect", None),
         ];
         std::fs::write(folder.path().join("pages.jsonl"), lines.join("\n") + "\n").unwrap();
         let audit = Audit::read_lines(folder.path()).unwrap().0;
@@ -305,10 +327,16 @@ mod tests {
                 "canonical-chain /4?chain /4",
                 "canonical-not-kept /4 /4?copy",
                 "trailing-slash /1/ /1",
-                "redirect-chain /moved /moved-again",
+                "redirect-chain /moved /2",
+                "redirect-broken /dead /gone",
+                "redirect-loop /round /round",
+                "redirect-loop /back /back",
                 "same-title /2 /1",
+                "same-heading /5 /3",
             ]
         );
+        let hops = &audit.findings[&FindingKind::RedirectChain][0].hops;
+        assert_eq!(hops.iter().map(|url| path(url)).collect::<Vec<_>>(), ["/moved-again", "/2"]);
         assert_eq!((audit.compared, audit.duplicates), (10, 5));
     }
 }

@@ -305,7 +305,11 @@ impl<'a> Pages<'a> {
         let Page { url, text, .. } = self.pages[page];
         let others = self.texts[text].iter().map(|page| &self.pages[*page]).filter(|other| other.url != url);
         let best = others.min_by_key(|page| (page.is_taken, page.plainness()));
-        FoundPage { url: url.to_owned(), other: best.map_or(String::new(), |page| page.url.to_owned()), count: None }
+        FoundPage {
+            url: url.to_owned(),
+            other: best.map_or(String::new(), |page| page.url.to_owned()),
+            ..FoundPage::default()
+        }
     }
 
     /// Returns what is left of the compared pages.

@@ -1,15 +1,15 @@
 //! The section on what pages say of themselves beside what was measured.
 
 use super::listing::{Cell, Listing, Parts};
-use crate::html_writer::{escaped, thousands};
-use crate::report::{AlikePages, Mend, Report, SiteChange};
+use crate::html_writer::{escaped, folded, thousands};
+use crate::report::{AlikePages, Mend, PageFrame, Report, SiteChange};
 
 /// Rows of the table in the page.
 const ROWS: usize = 10;
 
 /// Returns the changes by pattern, the findings, and all pages that have one.
 pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
-    changes(report, parts) + &alike(report, parts) + &findings(report, parts)
+    changes(report, parts) + &alike(report, parts) + &findings(report, parts) + &frames(report, parts)
 }
 
 /// Returns what to change, ranked.
@@ -19,7 +19,7 @@ fn changes(report: &Report, parts: &mut Parts<'_>) -> String {
         return String::new();
     }
     let left = audit.left;
-    let mut html = format!(
+    let html = format!(
         "<p>Redirects and lines of robots.txt stand here only if each page that they take away repeats one that stays. With all of \
          them, {} pages are left, {} of them duplicates (now {} of {}).</p>\n",
         thousands(left.compared),
@@ -32,38 +32,69 @@ fn changes(report: &Report, parts: &mut Parts<'_>) -> String {
         caption: "What to change, by pattern",
         heading: &[
             "URLs",
+            "change",
+            "example, and the page that stays",
             "pages",
             "requests",
             "not fetched",
-            "change",
-            "unique texts lost",
-            "example",
-            "the page that stays",
+            "texts lost",
         ],
         rows: audit.changes.iter().map(row).collect(),
         most: ROWS,
         what: "changes",
     };
-    html += &listing.html(parts);
-    html
+    let rows: Vec<Vec<Cell>> = audit.changes.iter().flat_map(file_rows).collect();
+    html + &listing.html_with_file(parts, &FILE, &rows)
 }
 
 fn row(change: &SiteChange) -> Vec<Cell> {
     let mend = match &change.mend {
-        Mend::Robots { lines, .. } => format!("robots.txt: {}", lines.join("; ")),
-        Mend::Redirect { from, to } => format!("301: {from} to {to}"),
-        Mend::Canonical => "canonical tags".to_owned(),
+        Mend::Robots { lines, .. } => [&["robots.txt:".to_owned()], &lines[..]].concat(),
+        Mend::Redirect { from, to } => vec![format!("301 {from}"), format!("to {to}")],
+        Mend::Canonical => vec!["canonical tags".to_owned()],
     };
-    vec![
+    let mut cells = vec![
         Cell::Name(change.pattern.clone()),
-        Cell::Count(change.pages),
-        Cell::Count(change.requests),
-        Cell::Count(change.left_out),
-        Cell::Text(mend),
-        Cell::Count(change.unique),
-        Cell::Urls(vec![change.example.url.clone()]),
-        Cell::Urls(vec![change.example.other.clone()]),
-    ]
+        Cell::Lines(mend),
+        Cell::Urls(vec![change.example.url.clone(), change.example.other.clone()]),
+    ];
+    cells.extend([change.pages, change.requests, change.left_out, change.unique].map(Cell::Count));
+    cells
+}
+
+/// The columns of the file of changes.
+const FILE: [&str; 11] = [
+    "pattern",
+    "pages",
+    "requests",
+    "not fetched",
+    "unique texts lost",
+    "change",
+    "robots txt line",
+    "redirect from",
+    "redirect to",
+    "example",
+    "page that stays",
+];
+
+/// Returns the rows of a change in the file: one for each line of robots.txt. Only the first has the figures, so that
+/// their sums are right.
+fn file_rows(change: &SiteChange) -> Vec<Vec<Cell>> {
+    let mends: Vec<[&str; 4]> = match &change.mend {
+        Mend::Robots { lines, .. } => lines.iter().map(|line| ["robots.txt", line, "", ""]).collect(),
+        Mend::Redirect { from, to } => vec![["redirect", "", from, to]],
+        Mend::Canonical => vec![["canonical", "", "", ""]],
+    };
+    let figures = [change.pages, change.requests, change.left_out, change.unique];
+    let row = |(place, mend): (usize, &[&str; 4])| {
+        let figure = |count: &u64| if place == 0 { Cell::Count(*count) } else { Cell::Figure(String::new()) };
+        let mut cells = vec![Cell::Name(change.pattern.clone())];
+        cells.extend(figures.iter().map(figure));
+        cells.extend(mend.map(|text| Cell::Text(text.to_owned())));
+        cells.extend([&change.example.url, &change.example.other].map(|url| Cell::NameUrl(url.clone())));
+        cells
+    };
+    mends.iter().enumerate().map(row).collect()
 }
 
 /// Returns the groups of unique pages that are much alike.
@@ -119,10 +150,61 @@ fn findings(report: &Report, parts: &mut Parts<'_>) -> String {
     let listing = Listing {
         file: "audit",
         caption: "Pages with a finding",
-        heading: &["finding", "page", "the other one", "links or words"],
+        heading: &["finding", "page", "the other one", "count"],
         rows: rows.collect(),
         most: ROWS,
         what: "findings",
     };
-    html + &listing.html(parts)
+    html + &listing.html(parts) + &hops(report, parts)
+}
+
+/// Returns the redirects with a finding, hop by hop.
+fn hops(report: &Report, parts: &mut Parts<'_>) -> String {
+    let redirects = report.audit.findings.values().flatten().filter(|page| !page.hops.is_empty());
+    let rows = redirects.flat_map(|page| {
+        let from = std::iter::once(&page.url).chain(&page.hops);
+        page.hops.iter().zip(from).enumerate().map(|(place, (to, from))| {
+            let urls = [from, to].map(|url| Cell::Urls(vec![url.clone()]));
+            let mut cells = vec![Cell::NameUrl(page.url.clone()), Cell::Count(place as u64 + 1)];
+            cells.extend(urls);
+            cells
+        })
+    });
+    let listing = Listing {
+        file: "redirects",
+        caption: "Redirects with a finding, hop by hop",
+        heading: &["redirect", "hop", "from", "to"],
+        rows: rows.collect(),
+        most: ROWS,
+        what: "hops",
+    };
+    if listing.rows.is_empty() { String::new() } else { folded("Redirects, hop by hop", &listing.html(parts)) }
+}
+
+/// Returns how much of each unique page its frame is.
+fn frames(report: &Report, parts: &mut Parts<'_>) -> String {
+    let frames = &report.audit.frames;
+    let has_frame = frames.first().is_some_and(|page| page.frame_words > 0);
+    let Some(median) = frames.get(frames.len() / 2).filter(|_| has_frame) else { return String::new() };
+    let row = |page: &PageFrame| {
+        vec![
+            Cell::NameUrl(page.url.clone()),
+            Cell::Count(page.words),
+            Cell::Count(page.frame_words),
+            Cell::Heat(Some(page.share())),
+        ]
+    };
+    let listing = Listing {
+        file: "frames",
+        caption: "The share of the frame in each unique page",
+        heading: &["page", "words", "words of the frame", "share"],
+        rows: frames.iter().map(row).collect(),
+        most: ROWS,
+        what: "pages",
+    };
+    format!(
+        "<p>The frame is what 9 in 10 pages of a host say, such as menus. It is {:.1} % of the words of a unique page (median).</p>\n{}",
+        median.share() * 100.0,
+        folded("The frame, by page", &listing.html(parts))
+    )
 }

@@ -19,7 +19,7 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
     let by_cause = Listing {
         file: "causes",
         caption: "Copies by difference of URLs",
-        heading: &["copy → page kept", "copies", "share", "patterns"],
+        heading: &["difference", "copies", "share", "patterns"],
         rows: ranked
             .iter()
             .map(|(cause, count, _, patterns)| {
@@ -40,16 +40,22 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
     let by_pattern = Listing {
         file: "patterns",
         caption: "The most common patterns",
-        heading: &["pattern: copy → page kept", "cause", "copies", "share", "example: copy, page kept"],
-        rows: patterns.into_iter().map(|(cause, pattern)| row(cause, pattern, all)).collect(),
+        heading: &["pattern", "difference", "copies", "share", "example: copy, page kept"],
+        rows: patterns.iter().map(|(cause, pattern)| row(*cause, pattern, all)).collect(),
         most: ROWS,
         what: "patterns",
     };
+    let file = patterns.iter().map(|(cause, pattern)| {
+        let mut cells = row(*cause, pattern, all);
+        cells.push(Cell::Urls(vec![pattern.example.1.clone()]));
+        cells
+    });
+    let heading = ["pattern", "difference", "copies", "share", "example copy", "example page kept"];
     "<p>How the URL of a copy differs from the URL of the page kept. A mirror host has the same path on another host. A replaced path \
      segment is usually a version or a language.</p>\n"
         .to_owned()
         + &by_cause.html(parts)
-        + &by_pattern.html(parts)
+        + &by_pattern.html_with_file(parts, &heading, &file.collect::<Vec<_>>())
         + &soft_404s
 }
 

@@ -24,7 +24,6 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>, home: &str) -> Str
             Cell::NameLink {
                 text: title(cluster).to_owned(),
                 link: format!("{}#c{place}", parts.address(&page_name(place / PER_PAGE))),
-                url: cluster.url.clone(),
             },
             Cell::Urls(vec![cluster.url.clone()]),
             Cell::Count(cluster.size.near),
@@ -35,7 +34,7 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>, home: &str) -> Str
     let listing = Listing {
         file: "clusters",
         caption: "Clusters, the largest first",
-        heading: &["cluster", "page kept", "near-duplicates", "exact copies", "lowest score"],
+        heading: &["title", "page kept", "near-duplicates", "exact copies", "lowest score"],
         rows: list.iter().enumerate().map(row).collect(),
         most: ROWS,
         what: "clusters",

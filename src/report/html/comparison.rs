@@ -32,11 +32,11 @@ pub(in super::super) fn page(comparison: &Comparison, names: [&str; 2], parts: &
     body += &format!("<div class=\"cards\">{cards}{uses}</div>\n");
     for change in PageChange::ALL {
         if let Some(pages) = comparison.examples.get(&change) {
-            body += &section(change.name(), pages, comparison.count(change), parts);
+            body += &section(change.name(), pages, comparison.count(change), &list);
         }
     }
     if comparison.other_uses > 0 {
-        body += &section(OTHER_USE, &comparison.use_examples, comparison.other_uses, parts);
+        body += &section(OTHER_USE, &comparison.use_examples, comparison.other_uses, &list);
     }
     frame(&title, &body)
 }
@@ -58,14 +58,18 @@ fn answer(comparison: &Comparison) -> String {
     )
 }
 
-fn section(name: &str, pages: &[ChangedPage], count: u64, parts: &mut Parts<'_>) -> String {
+fn section(name: &str, pages: &[ChangedPage], count: u64, list: &str) -> String {
     let id = name.replace(' ', "-");
     let title = name[..1].to_uppercase() + &name[1..];
+    let row = |page: &ChangedPage| {
+        let repeats = Some(page.repeats.clone()).filter(|url| !url.is_empty());
+        vec![Cell::NameUrl(page.url.clone()), Cell::Urls(repeats.into_iter().collect()), Cell::Text(page.note.clone())]
+    };
     let listing = Listing {
         file: &id,
         caption: &format!("{title}: pages"),
-        heading: &["page", "note"],
-        rows: pages.iter().map(|page| vec![Cell::NameUrl(page.url.clone()), Cell::Text(page.note.clone())]).collect(),
+        heading: &["page", "repeats", "note"],
+        rows: pages.iter().map(row).collect(),
         most: pages.len(),
         what: "pages",
     };
@@ -76,6 +80,6 @@ fn section(name: &str, pages: &[ChangedPage], count: u64, parts: &mut Parts<'_>)
     format!(
         "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{}{more}</section>\n",
         escaped(&title),
-        listing.html(parts)
+        listing.table(list, |_| (None, ""))
     )
 }

@@ -70,7 +70,13 @@ fn by_url(urls: &[FailedUrl], parts: &mut Parts<'_>) -> String {
         most: ROWS,
         what: "URLs",
     };
-    listing.html(parts)
+    // A row for each page that links to it.
+    let rows = listing.rows.iter().flat_map(|cells| {
+        let [others @ .., Cell::Urls(linked_from)] = &cells[..] else { return vec![cells.clone()] };
+        let row = |url: Option<&String>| [others, &[Cell::Urls(url.cloned().into_iter().collect())]].concat();
+        if linked_from.is_empty() { vec![row(None)] } else { linked_from.iter().map(|url| row(Some(url))).collect() }
+    });
+    listing.html_with_file(parts, listing.heading, &rows.collect::<Vec<_>>())
 }
 
 fn by_host(report: &Report, parts: &mut Parts<'_>) -> String {
@@ -81,9 +87,7 @@ fn by_host(report: &Report, parts: &mut Parts<'_>) -> String {
     }
     sites.sort_by_key(|(host, site)| (std::cmp::Reverse(site.failed()), *host));
     let row = |(host, site): &(&String, &HostReport)| {
-        let mut classes: Vec<(&str, u64)> = site.failures.iter().map(|(class, count)| (class.name(), *count)).collect();
-        classes.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-        let classes: Vec<String> = classes.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let classes: Vec<String> = classes(site).iter().map(|(name, count)| format!("{name} {count}")).collect();
         vec![Cell::Name((*host).clone()), Cell::Count(site.failed()), Cell::Text(classes.join(", "))]
     };
     let listing = Listing {
@@ -94,5 +98,17 @@ fn by_host(report: &Report, parts: &mut Parts<'_>) -> String {
         most: 50,
         what: "hosts",
     };
-    listing.html(parts)
+    let rows = sites.iter().flat_map(|(host, site)| {
+        let row =
+            |(class, count)| vec![Cell::Name((*host).clone()), Cell::Text(str::to_owned(class)), Cell::Count(count)];
+        classes(site).into_iter().map(row)
+    });
+    listing.html_with_file(parts, &["host", "class", "failed"], &rows.collect::<Vec<_>>())
+}
+
+/// Returns the failures of a host by class, the most common first.
+fn classes(site: &HostReport) -> Vec<(&'static str, u64)> {
+    let mut classes: Vec<(&str, u64)> = site.failures.iter().map(|(class, count)| (class.name(), *count)).collect();
+    classes.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    classes
 }

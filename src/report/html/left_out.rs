@@ -42,7 +42,7 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
         "<p>Excluded URLs are none of the crawl’s business by a rule; deferred ones are, and were not fetched. All of them, with the page \
          that links to each: <a href=\"{}\">left-out.csv</a>{missing}. <code>ndcrawl explain URL</code> says more of one.</p>\n",
         escaped(&list)
-    ) + &by_rule.html(parts)
+    ) + &by_rule.html_with_file(parts, &["rule", "outcome", "meaning", "URLs", "example"], &by_rule.rows)
         + &by_group(&rules, parts)
 }
 

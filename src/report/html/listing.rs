@@ -18,12 +18,16 @@ pub(super) enum Cell {
     Name(String),
     /// The URL that names the row.
     NameUrl(String),
-    /// The URL that names the row, and where in the report it leads: its title is the text.
-    NameLink { text: String, link: String, url: String },
+    /// The name of the row, and where in the report it leads.
+    NameLink { text: String, link: String },
     /// Text.
     Text(String),
-    /// URLs.
+    /// The name of the row, with a note that only the page has.
+    Noted(String, &'static str),
+    /// URLs. A file has the first one, see [`Listing::html_with_file`].
     Urls(Vec<String>),
+    /// Lines of text, the first of them in the file.
+    Lines(Vec<String>),
     /// A number of things.
     Count(u64),
     /// A number of things, shaded by a share.
@@ -48,10 +52,14 @@ impl Cell {
         match self {
             Cell::Name(text) => TableCell::Name(cut(text)),
             Cell::NameUrl(url) => TableCell::NameMarkup(format!("<span class=\"mono\">{}</span>", link(url))),
-            Cell::NameLink { text, link, .. } => {
+            Cell::NameLink { text, link } => {
                 TableCell::NameMarkup(format!("<a href=\"{}\">{}</a>", escaped(link), escaped(&cut(text))))
             }
+            Cell::Noted(text, note) => TableCell::Name(format!("{}{note}", cut(text))),
             Cell::Text(text) => TableCell::Text(cut(text)),
+            Cell::Lines(lines) => TableCell::Wide(
+                lines.iter().map(|line| format!("<div class=\"mono\">{}</div>", escaped(&cut(line)))).collect(),
+            ),
             Cell::Urls(urls) => TableCell::Urls(urls.iter().take(MOST_URLS).cloned().collect()),
             Cell::Count(count) => TableCell::Figure(thousands(*count)),
             Cell::Shaded(count, share) => TableCell::HeatCount(thousands(*count), *share),
@@ -68,14 +76,28 @@ impl Cell {
     fn csv(&self) -> String {
         let ratio = |part: f64, whole: f64| if whole == 0.0 { String::new() } else { format!("{:.6}", part / whole) };
         match self {
-            Cell::Name(text) | Cell::Text(text) | Cell::Figure(text) => csv_cell(text).into_owned(),
-            Cell::NameUrl(url) | Cell::NameLink { url, .. } => csv_cell(url).into_owned(),
-            Cell::Urls(urls) => csv_cell(&urls.join(" ")).into_owned(),
+            Cell::Name(text) | Cell::NameUrl(text) | Cell::NameLink { text, .. } | Cell::Noted(text, _) => {
+                csv_cell(text).into_owned()
+            }
+            Cell::Text(text) | Cell::Figure(text) => csv_cell(text).into_owned(),
+            Cell::Urls(lines) | Cell::Lines(lines) => {
+                lines.first().map_or(String::new(), |first| csv_cell(first).into())
+            }
             Cell::Count(count) | Cell::Shaded(count, _) | Cell::Bytes(count) => count.to_string(),
             Cell::Heat(share) => share.map_or(String::new(), |share| ratio(share, 1.0)),
             Cell::Share(part, whole) => ratio(*part as f64, *whole as f64),
             Cell::Millis(millis) => millis.map_or(String::new(), |millis| millis.to_string()),
             Cell::Score(score) => score.map_or(String::new(), |score| score.to_string()),
+        }
+    }
+
+    /// Returns what the name of its column in a file ends in.
+    fn unit(&self) -> &'static str {
+        match self {
+            Cell::Heat(_) | Cell::Share(..) => "_share",
+            Cell::Millis(_) => "_ms",
+            Cell::Bytes(_) => "_bytes",
+            _ => "",
         }
     }
 }
@@ -104,14 +126,25 @@ impl Listing<'_> {
 
     /// The same; `marks` gives the id and the class of a row by its place.
     pub fn html_with(&self, parts: &mut Parts<'_>, marks: impl Fn(usize) -> (Option<String>, &'static str)) -> String {
+        let csv = parts.add(&format!("{}.csv", self.file), &csv(self.heading, &self.rows));
+        self.table(&csv, marks)
+    }
+
+    /// The same, with a file of other columns and rows, where one value a cell needs that.
+    pub fn html_with_file(&self, parts: &mut Parts<'_>, heading: &[&str], rows: &[Vec<Cell>]) -> String {
+        let csv = parts.add(&format!("{}.csv", self.file), &csv(heading, rows));
+        self.table(&csv, |_| (None, ""))
+    }
+
+    /// Returns the table of the first rows; `csv` is the address of the file that has all of them.
+    pub fn table(&self, csv: &str, marks: impl Fn(usize) -> (Option<String>, &'static str)) -> String {
         let row = |(place, cells): (usize, &Vec<Cell>)| {
             let (id, class) = marks(place);
             TableRow { id, class, cells: cells.iter().map(Cell::html).collect() }
         };
         let rows: Vec<TableRow> = self.rows.iter().take(self.most).enumerate().map(row).collect();
-        let csv = parts.add(&format!("{}.csv", self.file), &self.csv());
-        let table = DataTable { caption: self.caption, heading: self.heading, rows: &rows, csv: Some(&csv) };
-        table.html() + &self.and_more(&csv)
+        let table = DataTable { caption: self.caption, heading: self.heading, rows: &rows, csv: Some(csv) };
+        table.html() + &self.and_more(csv)
     }
 
     /// Returns `… and 7 more hosts in the CSV`, or an empty string.
@@ -126,20 +159,23 @@ impl Listing<'_> {
             _ => String::new(),
         }
     }
-
-    fn csv(&self) -> String {
-        let line = |cells: Vec<String>| cells.join(",") + "\r\n";
-        let heading = self.heading.iter().map(|name| csv_cell(&column_name(name)).into_owned());
-        let mut text = line(heading.collect());
-        text.extend(self.rows.iter().map(|cells| line(cells.iter().map(Cell::csv).collect())));
-        text
-    }
 }
 
-/// `mean response time` becomes `mean_response_time`.
-fn column_name(name: &str) -> String {
+/// Returns a file: one value a cell, numbers in their plain form.
+fn csv(heading: &[&str], rows: &[Vec<Cell>]) -> String {
+    let line = |cells: Vec<String>| cells.join(",") + "\r\n";
+    let unit = |place: usize| rows.first().and_then(|cells| cells.get(place)).map_or("", Cell::unit);
+    let names = heading.iter().enumerate().map(|(place, name)| column_name(name, unit(place)));
+    let mut text = line(names.collect());
+    text.extend(rows.iter().map(|cells| line(cells.iter().map(Cell::csv).collect())));
+    text
+}
+
+/// `Mean response time` becomes `mean_response_time_ms`.
+fn column_name(name: &str, unit: &str) -> String {
     let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join("_")
+    let name = parts.collect::<Vec<_>>().join("_").to_lowercase();
+    if name.contains(unit.trim_start_matches('_')) { name } else { name + unit }
 }
 
 /// Where the files beside a report go.
@@ -211,7 +247,7 @@ mod tests {
         assert!(html.contains("http://a.test/2") && !html.contains("http://a.test/3"), "{html}");
         assert!(html.contains("… and 1 more pages in <a href=\"report_files/x.csv\">"), "{html}");
         assert!(html.contains("data-v=\"1500\">1.5 s</td>"), "{html}");
-        let csv = "page_kept,count,share,mean_time,score\r\nhttp://a.test/1,1000,0.250000,1500,\r\n";
+        let csv = "page_kept,count,share,mean_time_ms,score\r\nhttp://a.test/1,1000,0.250000,1500,\r\n";
         assert!(files[0].0 == "x.csv" && files[0].1.starts_with(csv), "{files:?}");
         assert_eq!(files[0].1.lines().count(), 4);
     }

@@ -63,7 +63,7 @@ fn table(report: &Report, map: &[MapPart], parts: &mut Parts<'_>) -> String {
     let listing = Listing {
         file: "directories",
         caption: "Directories by pages and duplicates",
-        heading: &["directory", "what", "compared", "duplicates", "share"],
+        heading: &["directory", "part", "compared", "duplicates", "share"],
         rows,
         most: ROWS.max(map.len()),
         what: "directories",

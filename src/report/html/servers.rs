@@ -22,7 +22,7 @@ pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
         "mean response time",
         "median gap",
         "shortest gap",
-        "robots.txt",
+        "status of robots.txt",
         "disallowed",
     ];
     let listing = Listing {
@@ -47,7 +47,7 @@ fn origin(report: &Report, host: &HostRow) -> Vec<Cell> {
     let answered = host.requests.saturating_sub(host.unanswered);
     let response = host.response_micros.checked_div(answered).map(|micros| micros.div_ceil(1000));
     let robots = match &host.robots {
-        None => "–".to_owned(),
+        None => String::new(),
         Some(robots) if robots.status == 0 => "unreachable".to_owned(),
         Some(robots) => robots.status.to_string(),
     };

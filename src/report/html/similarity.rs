@@ -139,7 +139,7 @@ fn rate_of(point: &CurvePoint) -> String {
 fn row(point: &CurvePoint, is_own: bool) -> Vec<Cell> {
     let counts = &point.counts;
     let own = if is_own { " (this crawl)" } else { "" };
-    let mut cells = vec![Cell::Name(format!("{}{own}", point.threshold))];
+    let mut cells = vec![Cell::Noted(point.threshold.to_string(), own)];
     cells.extend([counts.stored, counts.near, counts.exact].map(Cell::Count));
     cells.push(Cell::Share(counts.near + counts.exact, counts.stored + counts.near + counts.exact));
     cells

@@ -60,13 +60,14 @@ fn predicted(report: &Report, parts: &mut Parts<'_>) -> String {
             Cell::Name(rule_in_words(rule, context)),
             Cell::Count(**count),
             Cell::Share(*validity, u64::from(Threshold::ONE)),
-            Cell::Text(format!("{rule}, {context}")),
+            Cell::Text((*rule).clone()),
+            Cell::Text((*context).clone()),
         ]
     };
     let listing = Listing {
         file: "rules",
         caption: "Requests saved by rule",
-        heading: &["rule", "URLs not fetched", "was right in", "as rules.jsonl says"],
+        heading: &["rule", "URLs not fetched", "was right in", "in rules.jsonl", "context"],
         rows: rules.iter().map(row).collect(),
         most: MOST_HOSTS,
         what: "rules",

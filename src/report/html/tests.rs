@@ -8,8 +8,8 @@ use crate::detect::Options;
 use crate::model::{Deferral, Exclusion, FailureClass, HostRow, PageLine, Reason, Threshold};
 use crate::report::{
     AlikePages, Audit, Cluster, ClusterMember, ClusterSize, Clusters, CopyDifference, CrawlFacts, CurvePoint,
-    DecisionSettings, DiffRow, FindingKind, FoundPage, LineStats, Mend, PagesLeft, ShownCopy, SiteChange, SkipCost,
-    ThresholdCurve, VerdictCounts,
+    DecisionSettings, DiffRow, FindingKind, FoundPage, LineStats, Mend, PageFrame, PagesLeft, ShownCopy, SiteChange,
+    SkipCost, ThresholdCurve, VerdictCounts,
 };
 
 /// Hostile texts of pages and servers.
@@ -110,9 +110,20 @@ fn report(text: &str) -> Report {
             }],
             left: PagesLeft { compared: 3, duplicates: 0 },
             findings: FindingKind::ALL
-                .map(|kind| (kind, vec![FoundPage { url: text.to_owned(), other: text.to_owned(), count: Some(7) }]))
+                .map(|kind| {
+                    (
+                        kind,
+                        vec![FoundPage {
+                            url: text.to_owned(),
+                            other: text.to_owned(),
+                            hops: vec![text.to_owned()],
+                            count: Some(7),
+                        }],
+                    )
+                })
                 .into(),
             alike: vec![AlikePages { pattern: text.to_owned(), pages: 20, alike: 0.96, example: text.to_owned() }],
+            frames: vec![PageFrame { url: text.to_owned(), words: 9, frame_words: 3 }],
         },
     }
 }

@@ -1,0 +1,24 @@
+//! Redirects: where each of them leads in the end, hop by hop.
+
+use super::{Audit, AuditedUrl, AuditedUrls, FindingKind, FoundPage};
+
+impl Audit {
+    /// Follows a redirect until it ends, at a page or not, or comes back to a URL that it has met.
+    pub(super) fn look_at_redirect(&mut self, page: &AuditedUrl, urls: &AuditedUrls) {
+        let (mut hops, mut at, mut is_circle) = (Vec::<String>::new(), Some(page), false);
+        while let Some(next) = at.filter(|_| !is_circle).and_then(|at| at.leads_to.clone()) {
+            is_circle = next == *page.url || hops.contains(&next);
+            at = urls.get(&next);
+            hops.push(next);
+        }
+        let Some(last) = hops.last() else { return };
+        let kind = match (is_circle, at) {
+            (true, _) => FindingKind::RedirectLoop,
+            (false, Some(end)) if end.is_error => FindingKind::RedirectBroken,
+            _ if hops.len() > 1 => FindingKind::RedirectChain,
+            _ => return,
+        };
+        let (url, other, count) = (page.url.to_string(), last.clone(), Some(hops.len() as u64));
+        self.findings.entry(kind).or_default().push(FoundPage { url, other, hops, count });
+    }
+}
