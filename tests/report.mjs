@@ -18,6 +18,28 @@ for (const width of [1280, 390]) {
   page.on('request', request => expect(request.url().startsWith('file://'), 'asked for ' + request.url()));
   await page.goto(report);
 
+  // A long table shows its first rows, a filter searches all of them, and a button shows the rest.
+  const few = width > 640 ? 10 : 5;
+  for (const table of await page.$$('.data')) {
+    const folded = await table.evaluate(box => {
+      const shown = () => [...box.querySelectorAll('tbody tr')].filter(row => !row.hidden).length;
+      const all = box.querySelectorAll('tbody tr').length;
+      const field = box.querySelector('input[type=search]');
+      const before = shown();
+      let last = 1;
+      if (field) {
+        field.value = box.querySelector('tbody tr:last-child').textContent;
+        field.dispatchEvent(new Event('input'));
+        last = shown();
+        field.value = '';
+        field.dispatchEvent(new Event('input'));
+      }
+      box.querySelector(':scope > button:not([hidden])')?.click();
+      return { all, before, last, after: shown() };
+    });
+    expect(folded.before === (folded.all > few + 2 ? few : folded.all) && folded.last > 0 && folded.after === folded.all, width + ' fold: ' + JSON.stringify(folded));
+  }
+
   // A click on a heading sorts numbers from the largest down, a second one the other way.
   const counts = () => page.$$eval('#map ~ .data:last-of-type, section[aria-labelledby=map] .data', boxes =>
     [...boxes[0].querySelectorAll('tbody tr')].map(row => Number(row.cells[2].textContent.replaceAll(',', ''))));

@@ -23,7 +23,8 @@ th,td{padding:.25rem .65rem;border-bottom:1px solid var(--line);text-align:right
 th{color:var(--soft);font-weight:600}thead th{border-bottom:2px solid var(--line);vertical-align:bottom}\
 th[scope=row],.text{text-align:left}td.url{text-align:left;white-space:normal;min-width:24rem}\
 td.text{white-space:normal;min-width:10rem;max-width:34rem}tr:target{background:var(--fill)}\
-.tools{display:flex;flex-wrap:wrap;gap:.35rem .9rem;align-items:center;margin:.75rem 0 0;color:var(--soft)}\
+.data>button{font:inherit;color:var(--fg);background:var(--fill);border:1px solid var(--soft);border-radius:.4rem;padding:.2rem .8rem;\
+cursor:pointer}.data>button[hidden]{display:none}.tools{display:flex;flex-wrap:wrap;gap:.35rem .9rem;align-items:center;margin:.75rem 0 0;color:var(--soft)}\
 .tools:empty{display:none}.tools input,.tools select{font:inherit;color:var(--fg);background:var(--bg);\
 border:1px solid var(--soft);border-radius:.3rem;padding:.15rem .4rem;max-width:14rem}.narrow{display:none}\
 thead button{font:inherit;color:inherit;background:none;border:0;padding:0;margin:0;cursor:pointer;text-align:inherit;\
@@ -71,7 +72,7 @@ gap:.5rem;white-space:normal;min-width:0;max-width:none}.stack td:empty,.stack t
 .stack td[data-label]::before{content:attr(data-label);text-align:left;color:var(--soft);font:15px/1.5 system-ui,sans-serif}\
 .stack td.wide::before{display:block}\
 dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
-@media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,nav.pages,.tools{display:none}.scroll{overflow:visible}\
+@media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,nav.pages,.tools,.data>button{display:none}.scroll{overflow:visible}\
 th,td,td.url{white-space:normal;min-width:0;overflow-wrap:anywhere}table{max-width:100%}a{color:inherit}.map{max-width:none}\
 .heat,del,ins{print-color-adjust:exact}figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 

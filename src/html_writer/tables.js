@@ -1,4 +1,4 @@
-// Sorts and filters the tables of a report. The page is readable without.
+// Sorts, filters and folds the tables of a report. The page is readable without.
 'use strict';
 (() => {
   // The number in a cell, if it is one: "1,234", "12.3 %", or the value that the cell names.
@@ -10,6 +10,9 @@
   const words = cell => cell.textContent.trim().toLowerCase();
   const element = (name, properties) => Object.assign(document.createElement(name), properties);
 
+  // Rows that a long table shows before it is unfolded. Where the screen is narrow, a row is a block.
+  const FEW = matchMedia('(max-width:40rem)').matches ? 5 : 10;
+
   for (const box of document.querySelectorAll('.data')) {
     const table = box.querySelector('table');
     const body = table.tBodies[0];
@@ -19,6 +22,41 @@
     if (rows.length < 2) continue;
     const tools = box.querySelector('.tools');
     const caption = table.caption.textContent;
+
+    const field = element('input', { type: 'search', placeholder: 'filter' });
+    field.setAttribute('aria-label', 'Filter: ' + caption);
+    const count = element('span', {});
+    count.setAttribute('role', 'status');
+    const unfold = element('button', { type: 'button', textContent: 'all ' + rows.length + ' rows' });
+    unfold.setAttribute('aria-label', 'All ' + rows.length + ' rows: ' + caption);
+    unfold.hidden = rows.length <= FEW + 2;
+    // Shows the rows that the filter finds; without a filter the first ones, in their order on the page.
+    const show = () => {
+      const wanted = field.value.trim().toLowerCase();
+      let shown = 0;
+      for (const row of body.rows) {
+        const isFolded = wanted === '' && !unfold.hidden && shown >= FEW;
+        row.hidden = isFolded || !row.textContent.toLowerCase().includes(wanted);
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = wanted === '' ? '' : shown + ' of ' + rows.length + ' rows';
+    };
+    const showAll = () => {
+      unfold.hidden = true;
+      show();
+    };
+    field.addEventListener('input', show);
+    unfold.addEventListener('click', showAll);
+    // A link may lead to a row that is folded.
+    const reveal = () => {
+      const row = document.getElementById(location.hash.slice(1));
+      if (!row || !rows.includes(row) || !row.hidden) return;
+      field.value = '';
+      showAll();
+      row.scrollIntoView();
+    };
+    addEventListener('hashchange', reveal);
+    addEventListener('beforeprint', showAll);
 
     const choice = element('select', { className: 'narrow' });
     const sort = (column, down) => {
@@ -37,6 +75,7 @@
         return order !== 0 ? (down ? -order : order) : one.place - other.place;
       });
       body.append(...keyed.map(key => key.row));
+      show();
       heads.forEach((head, place) => {
         if (place === column) head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
         else head.removeAttribute('aria-sort');
@@ -60,21 +99,10 @@
     choice.addEventListener('change', () => {
       if (choice.value !== '') sort(Number(choice.value), isNumeric(Number(choice.value)));
     });
-
-    const field = element('input', { type: 'search', placeholder: 'filter' });
-    field.setAttribute('aria-label', 'Filter: ' + caption);
-    const count = element('span', {});
-    count.setAttribute('role', 'status');
-    field.addEventListener('input', () => {
-      const wanted = field.value.trim().toLowerCase();
-      let shown = 0;
-      for (const row of rows) {
-        row.hidden = wanted !== '' && !row.textContent.toLowerCase().includes(wanted);
-        shown += row.hidden ? 0 : 1;
-      }
-      count.textContent = wanted === '' ? '' : shown + ' of ' + rows.length + ' rows';
-    });
     if (rows.length > 5) tools.prepend(field, count);
     tools.prepend(choice);
+    box.append(unfold);
+    show();
+    reveal();
   }
 })();
