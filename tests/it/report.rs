@@ -155,6 +155,41 @@ fn a_crawl_ends_with_its_report_and_the_command_writes_the_same() {
     place.run(["report", "nowhere"]).finish().expect_code(2);
 }
 
+#[test]
+fn the_files_of_a_report_and_other_commands_tell_the_figures_of_the_lines() {
+    let place = Place::new();
+    place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
+    let lines = crate::program::pages(&place.path("out"));
+    let outcomes = ["stored", "near-duplicate", "exact-duplicate"];
+    let expected = outcomes.map(|outcome| lines.iter().filter(|line| line["outcome"] == outcome).count());
+    let [kept, near, exact] = expected;
+    let rows = |path: &str| crate::site_audit::cells(&fs::read_to_string(place.path(path)).unwrap());
+    let sums = |path: &str, columns: &[&str]| -> Vec<usize> {
+        let rows = rows(path);
+        let place = |column: &&str| rows[0].iter().position(|name| name == column).unwrap();
+        columns
+            .iter()
+            .map(place)
+            .map(|at| rows[1..].iter().map(|row| row[at].parse::<usize>().unwrap()).sum())
+            .collect()
+    };
+    assert_eq!(sums("out/report_files/hosts.csv", &["unique", "near", "exact"]), expected);
+    assert_eq!(sums("out/report_files/clusters.csv", &["near_duplicates", "exact_copies"]), [near, exact]);
+    assert_eq!(sums("out/report_files/causes.csv", &["copies"]), [near + exact]);
+    assert_eq!(rows("out/report_files/duplicates.csv").len() - 1, near + exact);
+    let thresholds = rows("out/report_files/thresholds.csv");
+    assert!(thresholds.iter().any(|row| row[1..4] == expected.map(|count| count.to_string())), "{thresholds:?}");
+    place.run(["export", "out", "--format", "csv", "-o", "rates.csv"]).finish().expect_code(0);
+    assert_eq!(
+        sums("rates.csv", &["pages", "stored", "near_duplicate", "exact_duplicate"]),
+        [kept + near + exact, kept, near, exact]
+    );
+    let audit: Value =
+        serde_json::from_str(&place.run(["audit", "out", "--json"]).finish().expect_code(0).stdout).unwrap();
+    assert_eq!((&audit["compared"], &audit["duplicates"]), (&(kept + near + exact).into(), &(near + exact).into()));
+    assert_eq!(audit["frames"].as_array().unwrap().len(), kept);
+}
+
 /// Pages with titles, texts and URLs that are harmful as markup; each has a copy.
 struct Hostile(Vec<String>);
 

@@ -274,7 +274,7 @@ fn unique_pages_of_one_pattern_that_are_much_alike_are_grouped() {
 }
 
 /// Splits CSV into rows of cells.
-fn cells(csv: &str) -> Vec<Vec<String>> {
+pub fn cells(csv: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut rest = csv.chars().peekable();
     while let Some(c) = rest.next() {
