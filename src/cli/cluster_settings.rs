@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::cli::config::merge;
-use crate::cli::config::schema;
-use crate::cli::config::schema::is_of_the_crawl;
+use crate::cli::config::schema::{self, Owner};
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::{CliError, exit};
@@ -61,7 +60,7 @@ pub(super) fn expect_crawl(row: &CrawlRow) -> Result<(), CliError> {
 }
 
 fn shared_settings(settings: &Settings) -> Map<String, Value> {
-    let shared = schema::all().filter(|key| is_of_the_crawl(key.name));
+    let shared = schema::all().filter(|key| key.owner == Owner::Crawl);
     shared.map(|key| (key.name.to_owned(), key.show(settings))).collect()
 }
 

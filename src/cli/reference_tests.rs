@@ -83,7 +83,7 @@ fn flags(key: &Key) -> String {
 fn values(key: &Key) -> String {
     let Shape::Choice(words) = key.shape else { return String::new() };
     let words: Vec<&str> = words.split('|').collect();
-    if words.iter().all(|word| key.help.contains(word)) {
+    if words.iter().all(|word| key.help().contains(word)) {
         return String::new();
     }
     format!("; one of {}", words.iter().map(|word| code(word)).collect::<Vec<_>>().join(", "))
@@ -107,7 +107,7 @@ fn configuration_keys() {
                 let _ = write!(page, "\n## {title}\n\n| key | flag | default | meaning |\n|---|---|---|---|\n");
                 table = Some(of);
             }
-            let meaning = format!("{}{}. {}{}", cell(key.help), values(key), cell(key.because), other_name(key));
+            let meaning = format!("{}{}. {}{}", cell(key.help()), values(key), cell(&key.because()), other_name(key));
             let default = cell(key.shown_default());
             let fixed = if key.fixed { " **Fixed.**" } else { "" };
             let _ = writeln!(page, "| {} | {} | {default} | {meaning}{fixed} |", code(key.name), flags(key));

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::cli::config::merge;
-use crate::cli::config::schema;
+#[cfg(feature = "cluster")]
+use crate::cli::config::schema::Owner;
+use crate::cli::config::schema::{self, Key};
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::{CliError, exit, opening_error};
@@ -29,14 +31,14 @@ pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
 
 /// Like [`settings`], even if the store of the folder is incomplete.
 pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
-    wanted(folder, &file_of(folder)?, |name| TABLES.iter().any(|table| name.starts_with(table)))
+    wanted(folder, &file_of(folder)?, |key| TABLES.iter().any(|table| key.name.starts_with(table)))
 }
 
 /// Returns all settings of a crawl, from its `crawl.json`, that several processes would share, but for which of several
 /// matches is named: processes name the best one.
 #[cfg(feature = "cluster")]
 pub(super) fn of_crawl(folder: &Path, file: &Value) -> Result<Settings, CliError> {
-    wanted(folder, file, |name| schema::is_of_the_crawl(name) && name != "dedup.matching")
+    wanted(folder, file, |key| key.owner == Owner::Crawl && key.name != "dedup.matching")
 }
 
 /// Returns the `crawl.json` of a folder, which must be there.
@@ -49,13 +51,12 @@ pub(super) fn file_of(folder: &Path) -> Result<Value, CliError> {
 }
 
 /// Returns the settings of a file whose names are wanted.
-fn wanted(folder: &Path, file: &Value, is_wanted: impl Fn(&str) -> bool) -> Result<Settings, CliError> {
+fn wanted(folder: &Path, file: &Value, is_wanted: impl Fn(&Key) -> bool) -> Result<Settings, CliError> {
     let path = folder.join(FILE);
     let settings = file["settings"].as_object().into_iter().flatten();
-    let given = settings.filter(|(name, _)| is_wanted(name));
-    let given = given.filter_map(|(name, value)| {
+    let given = settings.filter_map(|(name, value)| {
         let source = Source::File(path.display().to_string(), 0);
-        Some(GivenValue::from_json(schema::find(name)?, value, source))
+        Some(GivenValue::from_json(schema::find(name).filter(|key| is_wanted(key))?, value, source))
     });
     merge::merge(given.collect()).map_err(|error| {
         match file["format"].as_u64().and_then(|found| found.try_into().ok()) {

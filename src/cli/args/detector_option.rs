@@ -82,7 +82,7 @@ fn long_help() -> String {
         let default = Some(key.shown_default()).filter(|default| !default.is_empty());
         let default = default.map_or(String::new(), |default| format!(" [default: {default}]"));
         // Writing to a String cannot fail.
-        let _ = write!(text, "\n{name}{default}\n  {}. {}\n", key.help, key.because);
+        let _ = write!(text, "\n{name}{default}\n  {}. {}\n", key.help(), key.because());
     }
     text + &format!("\nExample: --{ID} {EXAMPLE}")
 }

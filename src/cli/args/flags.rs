@@ -82,7 +82,7 @@ fn choices(words: &'static str) -> Vec<PossibleValue> {
 }
 
 fn help_text(key: &Key) -> String {
-    let help = key.flag_help.unwrap_or(key.help);
+    let help = key.flag_help.unwrap_or(key.help());
     match (key.shape, key.shown_default()) {
         (Shape::Switch(_), _) | (_, "") => help.to_owned(),
         (_, default) => format!("{help} [default: {default}]"),
@@ -91,8 +91,8 @@ fn help_text(key: &Key) -> String {
 
 /// Returns the description with the reason for the default and an example.
 fn long_help(key: &Key) -> String {
-    let example = key.example.map_or(String::new(), |example| format!("\nExample: {example}"));
-    format!("{}\n\n{}{example}", help_text(key), key.because)
+    let example = key.example().map_or(String::new(), |example| format!("\nExample: {example}"));
+    format!("{}\n\n{}{example}", help_text(key), key.because())
 }
 
 fn hint(value_name: &str) -> ValueHint {
@@ -131,13 +131,13 @@ mod tests {
             let quoted = parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { part.replace(' ', "\0") });
             quoted.collect::<String>().split(' ').map(|word| word.replace('\0', " ")).collect()
         };
-        for key in schema::all().filter(|key| key.example.is_some()) {
-            let typed = [vec!["ndcrawl".to_owned()], words(key.example.unwrap())].concat();
+        for key in schema::all().filter(|key| key.example().is_some()) {
+            let typed = [vec!["ndcrawl".to_owned()], words(key.example().unwrap())].concat();
             let command = KeyFlags::<AllKeys>::augment_args(Command::new("ndcrawl"));
             let matches = command.try_get_matches_from(typed).unwrap_or_else(|error| panic!("{error}"));
             let settings = merge(KeyFlags::<AllKeys>::from_arg_matches(&matches).unwrap().given).unwrap();
             let (shown, default) = (key.show(&settings), key.show(&merge(Vec::new()).unwrap()));
-            assert_ne!(shown, default, "{}: {}", key.name, key.example.unwrap());
+            assert_ne!(shown, default, "{}: {}", key.name, key.example().unwrap());
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Which keys a command has flags for.
 
+#[cfg(feature = "cluster")]
+use crate::cli::config::schema::Owner;
 use crate::cli::config::schema::{self, Key};
 
 /// The keys of a command, in the order of its help.
@@ -32,7 +34,7 @@ pub struct MachineKeys;
 impl KeySet for MachineKeys {
     fn keys() -> Vec<&'static Key> {
         let mut keys = AllKeys::keys();
-        keys.retain(|key| !schema::is_of_the_crawl(key.name) && !NOT_OF_WORKERS.contains(&key.name));
+        keys.retain(|key| key.owner == Owner::Machine && !NOT_OF_WORKERS.contains(&key.name));
         keys
     }
 }

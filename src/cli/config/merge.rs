@@ -193,7 +193,7 @@ pub(crate) mod tests {
     fn a_list_of_repeated_flags_is_the_same_in_a_variable() {
         // Workers on one machine get the settings of the first one in variables.
         for key in schema::all().filter(|key| key.is_list()) {
-            let Some((_, value)) = key.example.and_then(|example| example.split_once(' ')) else { continue };
+            let Some((_, value)) = key.example().and_then(|example| example.split_once(' ')) else { continue };
             let texts = vec![value.trim_matches('\'').to_owned(); 2];
             let (variable, joined) = (schema::variable_of(key.name), texts.join("\n"));
             let (of_variable, _) = from_environment(variables(&[(&variable, &joined)]));

@@ -3,7 +3,6 @@
 //! [`schema`] is the table of keys. [`merge`] applies defaults, files, environment and flags in this order; the
 //! result is [`Settings`]. Keys, values and files have one module each.
 
-mod defaults;
 pub mod file;
 pub mod http_values;
 pub mod listen_address;

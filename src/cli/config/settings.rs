@@ -10,40 +10,65 @@ use serde_json::{Map, Value};
 
 use crate::cli::config::http_values::TypedUrl;
 use crate::cli::config::percent::Percent;
+use crate::cli::config::schema::key::table;
 use crate::cli::config::schema::{
     self, Browser, Dashboard, Dedup, Dust, Focus, Http, Identity, Log, Normalise, Out, Pdf, Politeness, Render, Scope,
     Security,
 };
 use crate::cli::config::source::Source;
-use crate::cli::config::value_enums::{EngineKind, LogLevel, ProgressMode};
+use crate::cli::config::value_enums::{Choice, EngineKind, LogLevel, ProgressMode};
 use crate::model::NormalizeOptions;
 
-/// All settings.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Settings {
-    pub seeds: Vec<TypedUrl>,
-    pub seeds_file: Vec<PathBuf>,
-    pub engine: EngineKind,
-    pub random_seed: u64,
-    pub fail_over: Option<Percent>,
-    pub max_duplicate_rate: Option<Percent>,
-    pub scope: Scope,
-    pub focus: Focus,
-    pub politeness: Politeness,
-    pub identity: Identity,
-    pub http: Http,
-    pub security: Security,
-    pub browser: Browser,
-    pub pdf: Pdf,
-    pub normalise: Normalise,
-    pub render: Render,
-    pub dedup: Dedup,
-    pub dust: Dust,
-    pub out: Out,
-    pub dashboard: Dashboard,
-    pub log: Log,
-    pub(super) sources: BTreeMap<&'static str, Source>,
+table! {
+    /// All settings. Its own keys stand at the top of a file, before any table.
+    pub struct Settings in [] of Machine {
+        /// URLs to start from
+        ///
+        /// A crawl needs a start. Without a scheme, https is tried first, then http.
+        pub seeds: Vec<TypedUrl> = list("URL"),
+        /// Start from the URLs in FILE, one per line, # for comments; - is stdin
+        ///
+        /// No list, since most crawls begin with URLs on the command line.
+        /// Example: --seeds seeds.txt
+        pub seeds_file: Vec<PathBuf> = list("FILE").flag("seeds"),
+        /// What selects the next URL: the built-in frontier, or the crate spider (not resumable)
+        ///
+        /// The frontier can resume a crawl and has all options; spider is a second opinion on the links.
+        /// Example: --engine spider
+        pub engine: EngineKind = choice(EngineKind::WORDS, "frontier").flag("engine").fixed().of_crawl(),
+        /// Seed of all random sampling
+        ///
+        /// Always the same, so that a crawl can be repeated with the same samples.
+        /// Example: --random-seed 7
+        pub random_seed: u64 = value("N", "0").flag("random-seed").of_crawl(),
+        /// Exit with code 3 if more than PCT percent of the pages fail
+        ///
+        /// Off, since some pages fail on nearly every site; the summary counts them.
+        /// Example: --fail-over 5
+        pub fail_over: Option<Percent> = value("PCT", "").flag("fail-over").note("off"),
+        /// Exit with code 9 if more than PCT percent of the pages compared are duplicates
+        ///
+        /// Off. A gate for those who build a site: run it on the preview, and fail the build.
+        /// Example: --max-duplicate-rate 20
+        pub max_duplicate_rate: Option<Percent> = value("PCT", "").flag("max-duplicate-rate").note("off"),
+    } with {
+        pub scope: Scope,
+        pub focus: Focus,
+        pub politeness: Politeness,
+        pub identity: Identity,
+        pub http: Http,
+        pub security: Security,
+        pub browser: Browser,
+        pub pdf: Pdf,
+        pub normalise: Normalise,
+        pub render: Render,
+        pub dedup: Dedup,
+        pub dust: Dust,
+        pub out: Out,
+        pub dashboard: Dashboard,
+        pub log: Log,
+        pub(super) sources: BTreeMap<&'static str, Source>,
+    }
 }
 
 impl Settings {

@@ -34,7 +34,7 @@ pub fn template() -> String {
 }
 
 fn described(key: &Key) -> String {
-    let mut text = key.help.to_owned();
+    let mut text = key.help().to_owned();
     if let Shape::Choice(words) = key.shape
         && words != "on|off"
     {

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use crate::cli::args::CrawlArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
 use crate::cli::cluster_settings::{TURN_PAGES, of_crawl};
-use crate::cli::config::schema;
+use crate::cli::config::schema::{self, Owner};
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error};
@@ -81,8 +81,7 @@ pub(super) fn run(
 fn machine_settings(arguments: &CrawlArguments) -> Vec<(String, String)> {
     let given = arguments.given();
     // The folder and the port of each worker are its own.
-    let not_own =
-        |name: &str| !schema::is_of_the_crawl(name) && !name.starts_with("seeds") && name != "dashboard.listen";
-    let of_machine = given.iter().filter(|value| not_own(value.key.name) && value.key.name != "out.dir");
+    let is_own = |name: &str| name.starts_with("seeds") || matches!(name, "dashboard.listen" | "out.dir");
+    let of_machine = given.iter().filter(|value| value.key.owner == Owner::Machine && !is_own(value.key.name));
     of_machine.map(|value| (schema::variable_of(value.key.name), value.texts.join("\n"))).collect()
 }
