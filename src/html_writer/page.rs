@@ -95,16 +95,11 @@ pub fn report_page(title: &str, digest: &str, body: &str) -> String {
 
 /// Returns a complete page that the program serves, with one script from the same server.
 ///
-/// The script at `script` may poll that server, and forms may be sent to it. Without scripting the browser reloads the page every `seconds`.
-pub fn live_page(title: &str, script: &str, seconds: u32, body: &str) -> String {
+/// The script at `script` may poll that server, and forms may be sent to it.
+pub fn live_page(title: &str, script: &str, body: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; \
                   form-action 'self'; base-uri 'none'";
-    let head = format!(
-        "<script defer src=\"{}\"></script>\n\
-         <noscript><meta http-equiv=\"refresh\" content=\"{seconds}\"></noscript>\n",
-        escaped(script)
-    );
-    frame(title, policy, &head, body)
+    frame(title, policy, &format!("<script defer src=\"{}\"></script>\n", escaped(script)), body)
 }
 
 fn frame(title: &str, policy: &str, head: &str, body: &str) -> String {
@@ -365,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_live_page_has_one_script_of_its_own_server() {
-        let page = live_page("t", "/a.js", 5, "");
+        let page = live_page("t", "/a.js", "");
         assert_eq!((page.matches("<script").count(), page.matches("script-src 'self'").count()), (1, 1));
         for part in ["http:", "https:", "url(", "script-src 'unsafe"] {
             assert!(!page.contains(part), "{part}");

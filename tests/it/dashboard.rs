@@ -160,7 +160,6 @@ fn a_paused_crawl_asks_for_nothing_until_it_is_resumed_and_a_stopped_one_goes_on
     assert_eq!(counts(), before, "nothing is asked for");
     let told = place.run(["status", "out"]).finish().expect_code(0).stdout;
     assert!(told.starts_with("Paused after "), "{told}");
-    assert!(get(address, "/").1.contains(">Crawl paused</h1>"));
 
     press(&url, "/resume");
     assert!(running.wait_until(|| web.requests().len() > before.0 + 10), "{}", running.stderr());
@@ -256,10 +255,8 @@ fn on_a_terminal_the_dashboard_stays_until_it_is_told_to_end() {
     let url = url_that_stays(&by_button);
     let (address, token) = parts(&url);
     let shown = get(address, &format!("/?token={token}")).1;
-    assert!(
-        shown.contains(">Crawl finished</h1>") && shown.contains("<button>Close the dashboard</button>"),
-        "{shown}"
-    );
+    assert!(shown.contains("<button>Close the dashboard</button>"), "{shown}");
+    assert!(get(address, "/status.json").1.contains("\"state\":\"finished\""));
     let again = place.run(["status", "out"]).finish().expect_code(0).stdout;
     assert!(again.starts_with("Finished "), "the folder is free: {again}");
     let form = format!("token={token}");

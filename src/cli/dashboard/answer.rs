@@ -12,12 +12,8 @@ use serde::Serialize;
 
 use super::controls::Action;
 use super::history::Sample;
-use super::{ServedState, ShownStatus, metrics, page as html};
+use super::{ServedState, ShownStatus, metrics, page};
 use crate::cli::status_file::StatusFile;
-
-/// The script of the page, a file of its own: the content policy then allows only scripts of this server, and no hash
-/// must be kept in step.
-const SCRIPT: &str = include_str!("live.js");
 
 /// Most bytes of a form.
 const FORM_BYTES: usize = 1024;
@@ -52,10 +48,10 @@ pub(super) async fn answer(
     }
     let shown = served.shown();
     let (kind, body) = match uri.path() {
-        "/" => ("text/html; charset=utf-8", page(&served, uri.query())),
-        html::SCRIPT_PATH => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
+        "/" => ("text/html; charset=utf-8", page::page(&served.controls.buttons(uri.query()))),
+        page::SCRIPT_PATH => ("text/javascript; charset=utf-8", page::SCRIPT.to_owned()),
         "/metrics" => (metrics::TYPE, metrics::metrics(&shown.status)),
-        "/status.json" => ("application/json", json(&shown)),
+        "/status.json" => ("application/json", status_json(&served)),
         _ => {
             return (StatusCode::NOT_FOUND, HEADERS, "Not found. Available: /, /metrics, /status.json.\n")
                 .into_response();
@@ -81,14 +77,6 @@ async fn pressed(served: &ServedState, action: Action, method: &Method, headers:
     (status, HEADERS, text).into_response()
 }
 
-fn page(served: &ServedState, query: Option<&str>) -> String {
-    let mut shown = ShownStatus::clone(&served.shown());
-    // The switch is ahead of the figures, which are set once a second.
-    shown.status.state = served.controls.state(shown.status.state);
-    let buttons = served.controls.buttons(query, shown.status.state);
-    html::page(&shown, &buttons, jiff::Timestamp::now())
-}
-
 /// Returns whether the request names loopback or the address listened on. The port may differ, because it may be
 /// forwarded.
 fn names_this_machine(headers: &HeaderMap, listening: IpAddr) -> bool {
@@ -99,11 +87,13 @@ fn names_this_machine(headers: &HeaderMap, listening: IpAddr) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_ours)
 }
 
-/// `status.json` with its earlier values.
+/// `status.json` with its earlier values, and what the page says of the crawl.
 #[derive(Serialize)]
 struct StatusAnswer<'a> {
     #[serde(flatten)]
     status: &'a StatusFile,
+    head: String,
+    stopping: bool,
     history: Vec<RatedStatus<'a>>,
 }
 
@@ -114,12 +104,23 @@ struct RatedStatus<'a> {
     duplicate_rate: Option<f64>,
 }
 
-fn json(shown: &ShownStatus) -> String {
-    let rated = |sample: &'_ Sample| sample.duplicate_rate();
-    let samples = shown.history.samples().iter();
-    let history = samples.map(|sample| RatedStatus { sample, duplicate_rate: rated(sample) }).collect();
+fn status_json(served: &ServedState) -> String {
+    let mut shown = ShownStatus::clone(&served.shown());
+    // The switch is ahead of the figures, which are set once a second.
+    shown.status.state = served.controls.state(shown.status.state);
+    json(&shown, served.controls.is_stopping())
+}
+
+fn json(shown: &ShownStatus, is_told_to_stop: bool) -> String {
+    let (status, samples) = (&shown.status, shown.history.samples().iter());
+    let answer = StatusAnswer {
+        status,
+        head: status.head(jiff::Timestamp::now()),
+        stopping: status.state.is_alive() && is_told_to_stop,
+        history: samples.map(|sample| RatedStatus { sample, duplicate_rate: sample.duplicate_rate() }).collect(),
+    };
     // Strings and numbers cannot fail to serialize.
-    serde_json::to_string(&StatusAnswer { status: &shown.status, history }).unwrap_or_default() + "\n"
+    serde_json::to_string(&answer).unwrap_or_default() + "\n"
 }
 
 #[cfg(test)]
@@ -147,7 +148,7 @@ mod tests {
     fn json_has_the_fields_of_the_status_file_and_what_they_were() {
         let mut shown = ShownStatus::default();
         shown.history.add(&shown.status.clone(), std::time::Duration::from_secs(1));
-        let told: serde_json::Value = serde_json::from_str(&json(&shown)).unwrap();
+        let told: serde_json::Value = serde_json::from_str(&json(&shown, false)).unwrap();
         let status = serde_json::to_value(&shown.status).unwrap();
         assert!(status.as_object().unwrap().iter().all(|(name, value)| told[name] == *value), "{told}");
         assert_eq!(told["history"][0]["elapsed_seconds"], 1.0);

@@ -13,7 +13,6 @@ use crate::cli::errors::exit;
 use crate::cli::signals::ReceivedSignals;
 use crate::cli::status_file::RunState;
 use crate::crawl::PauseSwitch;
-use crate::html_writer::escaped;
 
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 16;
@@ -94,24 +93,19 @@ impl Controls {
         }
     }
 
-    /// Returns the buttons for a page that was asked for with this query.
-    pub fn buttons(&self, query: Option<&str>, state: RunState) -> String {
+    /// Returns whether the crawl was told to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.crawl.signals.exit_code().is_some()
+    }
+
+    /// Returns the buttons for a page that was asked for with this query. Its script shows those that fit the state.
+    pub fn buttons(&self, query: Option<&str>) -> String {
         let Some(token) = &self.token else { return String::new() };
         if !field(query.unwrap_or_default().as_bytes()).is_some_and(|given| is_same(&given, token)) {
-            return "<p class=\"soft\">Pause and stop need the address that was printed when the crawl began.</p>\n"
+            return "<p class=\"soft\">Pause and stop need the address that was printed when the crawl began.</p>"
                 .to_owned();
         }
-        let (actions, note): (&[Action], &str) = match state {
-            RunState::Running | RunState::Paused if self.crawl.signals.exit_code().is_some() => {
-                (&[], "Stopping: requests in flight may end. The same command resumes the crawl.")
-            }
-            RunState::Running => (&[Action::Pause, Action::Stop], "A stopped crawl is resumed by the same command."),
-            RunState::Paused => {
-                (&[Action::Resume, Action::Stop], "Requests in flight end; no others begin until you resume.")
-            }
-            RunState::Finished | RunState::Stopped => (&[Action::Close], ""),
-        };
-        let form = |action: &Action| {
+        let form = |action: Action| {
             format!(
                 "<form method=\"post\" action=\"{}\"><input type=\"hidden\" name=\"token\" value=\"{token}\">\
                  <button>{}</button></form>",
@@ -119,8 +113,8 @@ impl Controls {
                 action.label()
             )
         };
-        let forms: String = actions.iter().map(form).collect();
-        format!("<div class=\"controls\">{forms}<span class=\"soft\">{}</span></div>\n", escaped(note))
+        let forms = Action::ALL.map(form).concat();
+        format!("<div class=\"controls\">{forms}<span id=\"note\" class=\"soft\"></span></div>")
     }
 
     /// Says why a POST with these headers and this form is refused, if it is.
@@ -152,7 +146,7 @@ impl Controls {
                 DONE
             }
             // A second press is no second signal: people press twice.
-            Action::Stop if self.crawl.signals.exit_code().is_some() => DONE,
+            Action::Stop if self.is_stopping() => DONE,
             Action::Stop => {
                 self.crawl.signals.raise(exit::INTERRUPTED);
                 DONE
@@ -241,14 +235,14 @@ mod tests {
     fn without_the_token_there_are_no_buttons() {
         let controls = controls();
         let query = controls.query();
-        let buttons = |query: Option<&str>| controls.buttons(query, RunState::Running);
+        let buttons = |query: Option<&str>| controls.buttons(query);
         assert!(buttons(query.strip_prefix('?')).contains("<button>Pause</button>"));
         for query in [None, Some(""), Some("token=0")] {
             assert!(!buttons(query).contains("token="), "{query:?}");
             assert!(!buttons(query).contains("<button>"), "{query:?}");
         }
         let public = Controls::new(controls.crawl, false);
-        assert_eq!((public.query(), public.buttons(Some("token="), RunState::Running)), Default::default());
+        assert_eq!((public.query(), public.buttons(Some("token="))), Default::default());
         assert!(public.refusal(&headers(&[]), b"token=").is_some());
     }
 

@@ -10,8 +10,6 @@ use crate::model::OutcomeKind;
 
 /// At this number of samples every other one is dropped, and the sampling interval doubles.
 const MOST: usize = 240;
-/// The recent rate spans this many samples.
-const OF_LATE: usize = 10;
 
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -65,23 +63,6 @@ impl History {
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
-
-    /// Returns the share of duplicates among all pages compared so far, per sample.
-    pub fn rates(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.samples.iter().filter_map(|sample| Some((sample.elapsed_seconds, sample.duplicate_rate()?)))
-    }
-
-    /// Returns the same for recently compared pages.
-    pub fn rates_of_late(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let pairs = self.samples.iter().enumerate().skip(1);
-        pairs.filter_map(|(place, sample)| {
-            let before = &self.samples[place.saturating_sub(OF_LATE)];
-            let compared = sample.compared.checked_sub(before.compared).filter(|&compared| compared > 0)?;
-            // Counters may fall when verdicts are revised.
-            let duplicates = sample.duplicates.saturating_sub(before.duplicates).min(compared);
-            Some((sample.elapsed_seconds, duplicates as f64 / compared as f64))
-        })
-    }
 }
 
 impl Sample {
@@ -128,15 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_all_pages_and_of_those_of_late() {
-        let mut history = History::default();
-        for (second, (stored, near)) in [(0, 0), (4, 0), (4, 4), (6, 2)].into_iter().enumerate() {
-            history.add(&status(stored, near), Duration::from_secs(second as u64));
-        }
-        assert_eq!(history.rates().collect::<Vec<_>>(), [(1.0, 0.0), (2.0, 0.5), (3.0, 0.25)]);
-        history.samples.drain(..2);
-        assert_eq!(history.rates_of_late().count(), 0, "no page was compared, some were revised");
-        history.add(&status(8, 8), Duration::from_secs(4));
-        assert_eq!(history.rates_of_late().collect::<Vec<_>>(), [(4.0, 0.5)]);
+    fn a_rate_is_of_the_pages_compared() {
+        let rates = [(0, 0), (4, 0), (4, 4)]
+            .map(|(stored, near)| sample(&status(stored, near), Duration::ZERO).duplicate_rate());
+        assert_eq!(rates, [None, Some(0.0), Some(0.5)]);
     }
 }
