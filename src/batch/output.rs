@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::cluster::test_point;
 use crate::export::{ExportError, Output, RowFile, ShardFormat, TextColumns};
+use crate::model::named;
 use crate::objects::ObjectUrl;
 use crate::store::free_space;
 
@@ -14,26 +15,30 @@ use super::error::BatchError;
 /// Bytes that close a row group.
 const GROUP: u64 = 32 * 1024 * 1024;
 
-/// The format of the kept pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeptFormat {
-    /// JSON lines with the main text.
-    #[default]
-    Jsonl,
-    /// The rows of an export, with the main text and the id of the record.
-    Parquet,
-    /// The WARC records of the input, as they are.
-    Warc,
+named! {
+    /// The format of the kept pages.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum KeptFormat {
+        /// JSON lines with the main text.
+        #[default]
+        Jsonl = "jsonl",
+        /// The rows of an export, with the main text and the id of the record.
+        Parquet = "parquet",
+        /// The WARC records of the input, as they are.
+        Warc = "warc",
+    }
 }
 
-/// The format of the verdicts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VerdictFormat {
-    /// The lines of `pages.jsonl`, with the id of the record.
-    #[default]
-    Jsonl,
-    /// The rows of an export without text, with the id of the record.
-    Parquet,
+named! {
+    /// The format of the verdicts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum VerdictFormat {
+        /// The lines of `pages.jsonl`, with the id of the record.
+        #[default]
+        Jsonl = "jsonl": "The lines of pages.jsonl",
+        /// The rows of an export without text, with the id of the record.
+        Parquet = "parquet": "The rows of an export, without text",
+    }
 }
 
 /// The place of the output, and its formats.
@@ -131,14 +136,10 @@ impl InputPaths {
     /// That of `may_go_on`, among others.
     pub fn publish(&self, may_go_on: impl Fn() -> Result<(), BatchError>) -> Result<(), BatchError> {
         let kept = match self.output.kept {
-            KeptFormat::Jsonl => "jsonl",
-            KeptFormat::Parquet => "parquet",
             KeptFormat::Warc => "warc.gz",
+            rows => rows.name(),
         };
-        let verdicts = match self.output.verdicts {
-            VerdictFormat::Jsonl => "jsonl",
-            VerdictFormat::Parquet => "parquet",
-        };
+        let verdicts = self.output.verdicts.name();
         test_point("rename");
         for (what, ending) in [("kept", kept), ("verdicts", verdicts)] {
             let (from, name) = (self.temporary(what), format!("{:06}.{what}.{ending}", self.number));

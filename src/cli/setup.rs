@@ -74,7 +74,7 @@ pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::Head
     };
     let browser = crate::headless::Options {
         executable,
-        tabs: set.tabs.0.get(),
+        tabs: set.tabs.get(),
         timeout: set.timeout,
         max_requests: set.max_requests,
         max_bytes: usize::try_from(set.max_bytes.0).unwrap_or(usize::MAX),
@@ -289,7 +289,7 @@ pub(super) fn system_name() -> String {
 
 pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
     crawl::Options {
-        concurrency: settings.politeness.concurrency.0.get(),
+        concurrency: settings.politeness.concurrency.get(),
         retries: settings.http.retries,
         max_redirects: settings.http.max_redirects,
         duplicate_links: settings.dedup.links,
@@ -319,7 +319,7 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
         depth: settings.scope.depth,
         max_pages: settings.scope.max_pages.unwrap_or(0),
         max_pages_per_host: settings.scope.max_pages_per_host.unwrap_or(0),
-        host_concurrency: settings.politeness.host_concurrency.0.get(),
+        host_concurrency: settings.politeness.host_concurrency.get(),
         trap_guard: settings.scope.trap_guard,
         focus: (!settings.focus.terms.is_empty()).then(|| frontier::FocusOptions {
             exploration: f64::from(settings.focus.exploration),
@@ -371,7 +371,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         allow_private: settings.security.allow_private,
         delay: politeness.delay,
         ip_delay: politeness.ip_delay,
-        host_concurrency: politeness.host_concurrency.0.get(),
+        host_concurrency: politeness.host_concurrency.get(),
         max_crawl_delay: politeness.max_crawl_delay,
         ignore_robots: politeness.ignore_robots,
         preferences: politeness.preferences,

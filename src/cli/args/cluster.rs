@@ -9,7 +9,8 @@ use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
-use super::value_enums::{LocalAction, VerdictChoice};
+use super::value_enums::LocalAction;
+use crate::batch::VerdictFormat;
 
 /// The commands under `cluster`.
 #[derive(Debug, Subcommand)]
@@ -146,7 +147,7 @@ pub struct SharedDedupFlags {
     pub turn: u16,
     /// With --cluster: format of the verdicts; parquet with --kept parquet, else jsonl
     #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster")]
-    pub verdicts: Option<VerdictChoice>,
+    pub verdicts: Option<VerdictFormat>,
     /// What goes with `--cluster`.
     #[command(flatten)]
     pub cluster_flags: ClusterFlags,

@@ -52,8 +52,6 @@ pub use gather::GatherArguments;
 pub use read_document::ReadDocumentArguments;
 pub use value_enums::{CheckKind, ClusterOrder, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
 #[cfg(feature = "cluster")]
-pub use value_enums::{KeptChoice, VerdictChoice};
-#[cfg(feature = "cluster")]
 pub use worker::WorkerArguments;
 
 /// The command line.

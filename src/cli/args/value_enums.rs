@@ -5,6 +5,8 @@ use std::path::Path;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
+#[cfg(feature = "cluster")]
+use crate::batch::VerdictFormat;
 use crate::dedup::SameUrl;
 use crate::export::RateKey;
 use crate::model::{Permission, Usage};
@@ -82,28 +84,6 @@ impl std::str::FromStr for UsageChoice {
     }
 }
 
-/// The format of the pages that several workers keep.
-#[cfg(feature = "cluster")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeptChoice {
-    /// JSON lines with the main text
-    Jsonl,
-    /// The rows of an export, with the main text
-    Parquet,
-    /// The records of the inputs as they are; refuses inputs that are not WARC
-    Warc,
-}
-
-/// The format of the verdicts of several workers.
-#[cfg(feature = "cluster")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VerdictChoice {
-    /// The lines of pages.jsonl
-    Jsonl,
-    /// The rows of an export, without text
-    Parquet,
-}
-
 /// A text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextKind {
@@ -117,20 +97,22 @@ pub enum TextKind {
 
 /// Types of other rooms whose values clap reads by their names.
 macro_rules! value_enum {
-    ($($kind:ty),+) => {$(
+    ($($kind:ty $(: $help:path)?),+) => {$(
         impl ValueEnum for $kind {
             fn value_variants<'a>() -> &'a [Self] {
                 &Self::ALL
             }
 
             fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(PossibleValue::new(self.name()))
+                Some(PossibleValue::new(self.name())$(.help($help(*self)))?)
             }
         }
     )+};
 }
 
 value_enum!(RateKey, SameUrl);
+#[cfg(feature = "cluster")]
+value_enum!(VerdictFormat: VerdictFormat::explain);
 
 /// The page that represents a cluster of duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -157,10 +157,6 @@ impl Scalar for DirectoryUrl {
     fn to_value(&self) -> Value {
         Value::from(self.0.as_str())
     }
-
-    fn absent() -> Value {
-        Value::from("")
-    }
 }
 
 /// A URL as typed, shown without its password.

@@ -2,10 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-
-use serde_json::Value;
-
-use crate::cli::config::value::Scalar;
+use std::str::FromStr;
 
 /// An address to listen on: a port of the loopback address, unless an address is given.
 ///
@@ -26,20 +23,14 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-impl Scalar for ListenAddress {
-    fn from_text(text: &str) -> Result<Self, String> {
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         let loopback = |port: &str| Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok()?));
         let port = text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);
         let address = loopback(port).or_else(|| text.parse().ok());
         address.map(Self).ok_or_else(|| format!("'{text}' is not an address such as 9100, 127.0.0.1:9100 or [::1]:0"))
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
-
-    fn absent() -> Value {
-        Value::from("")
     }
 }
 
@@ -50,17 +41,17 @@ mod tests {
     #[test]
     fn a_port_alone_is_one_of_this_machine() {
         for text in ["9100", ":9100", "localhost:9100", "127.0.0.1:9100"] {
-            assert_eq!(ListenAddress::from_text(text).unwrap().to_string(), "127.0.0.1:9100");
+            assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), "127.0.0.1:9100");
         }
-        assert_eq!(ListenAddress::from_text("[::1]:0").unwrap().to_string(), "[::1]:0");
+        assert_eq!("[::1]:0".parse::<ListenAddress>().unwrap().to_string(), "[::1]:0");
         for text in ["", "example.org:80", "127.0.0.1", "70000", "::1"] {
-            assert!(ListenAddress::from_text(text).is_err(), "{text}");
+            assert!(text.parse::<ListenAddress>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn only_loopback_addresses_are_private() {
-        let is_loopback = |text| ListenAddress::from_text(text).unwrap().is_loopback();
+        let is_loopback = |text: &str| text.parse::<ListenAddress>().unwrap().is_loopback();
         assert!(is_loopback("127.9.9.9:1") && is_loopback("[::1]:1") && is_loopback("[::ffff:127.0.0.1]:1"));
         assert!(!is_loopback("0.0.0.0:1") && !is_loopback("[::]:1") && !is_loopback("192.168.1.1:1"));
     }

@@ -32,10 +32,6 @@ impl Scalar for Percent {
     fn to_value(&self) -> Value {
         Value::from(self.0)
     }
-
-    fn absent() -> Value {
-        Value::from("")
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Durations and sizes with units.
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -42,16 +41,6 @@ pub fn show_duration(duration: Duration) -> String {
 /// A number of bytes; `K`, `M`, `G` and `T` are powers of 1024.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Size(pub u64);
-
-/// A number of at least one.
-#[derive(Clone, Copy, Debug)]
-pub struct Positive(pub NonZeroUsize);
-
-impl Default for Positive {
-    fn default() -> Self {
-        Self(NonZeroUsize::MIN)
-    }
-}
 
 impl FromStr for Size {
     type Err = String;

@@ -2,18 +2,19 @@
 //!
 //! Flags, environment and files all arrive as text: one parser and one wording of errors serves them.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::cli::config::units::{Positive, Size, parse_duration, show_duration};
+use crate::cli::config::listen_address::ListenAddress;
+use crate::cli::config::units::{Size, parse_duration, show_duration};
+use crate::crawl::DuplicateLinks;
 use crate::detect::{Thresholding, ThresholdingError};
-use crate::model::{
-    Detector, FieldWeights, FieldWeightsError, KeepRule, KeepRuleError, MostLost, MostLostError, PartWeights,
-    PartWeightsError, Threshold,
-};
+use crate::model::{Detector, FieldWeights, KeepRule, MostLost, PartWeights, Threshold, ThresholdError};
 
 /// A value written as one text.
 pub trait Scalar: Sized {
@@ -21,9 +22,9 @@ pub trait Scalar: Sized {
     fn from_text(text: &str) -> Result<Self, String>;
     /// Returns the value as in a configuration file, secrets masked.
     fn to_value(&self) -> Value;
-    /// How an absent value is shown: 0, because most are limits.
+    /// How an absent value is shown: as nothing. Limits are shown as 0, which is no limit.
     fn absent() -> Value {
-        Value::from(0)
+        Value::from("")
     }
 }
 
@@ -88,19 +89,23 @@ macro_rules! whole_numbers {
             fn to_value(&self) -> Value {
                 Value::from(*self)
             }
+
+            fn absent() -> Value {
+                Value::from(0)
+            }
         }
     )+};
 }
 
 whole_numbers!(u8, u16, u32, u64, usize);
 
-impl Scalar for Positive {
+impl Scalar for NonZeroUsize {
     fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_| format!("'{text}' is not a whole number from 1"))
+        text.parse().map_err(|_| format!("'{text}' is not a whole number from 1"))
     }
 
     fn to_value(&self) -> Value {
-        Value::from(self.0.get())
+        Value::from(self.get())
     }
 }
 
@@ -136,10 +141,6 @@ impl Scalar for PathBuf {
     fn to_value(&self) -> Value {
         Value::from(self.to_string_lossy())
     }
-
-    fn absent() -> Value {
-        Value::from("")
-    }
 }
 
 impl Scalar for Duration {
@@ -150,15 +151,9 @@ impl Scalar for Duration {
     fn to_value(&self) -> Value {
         Value::from(show_duration(*self))
     }
-}
 
-impl Scalar for Size {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse()
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
+    fn absent() -> Value {
+        Value::from(0)
     }
 }
 
@@ -183,63 +178,34 @@ impl Scalar for Regex {
     }
 }
 
-impl Scalar for FieldWeights {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: FieldWeightsError| error.to_string())
-    }
+/// Types that are printed as they are read. An error begins with what is wrong, or else with the whole text.
+macro_rules! printed {
+    ($($type:ty),+) => {$(
+        impl Scalar for $type {
+            fn from_text(text: &str) -> Result<Self, String> {
+                text.parse().map_err(|error: <$type as FromStr>::Err| quoting(text, &error.to_string()))
+            }
 
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
+            fn to_value(&self) -> Value {
+                Value::from(self.to_string())
+            }
+        }
+    )+};
 }
 
-impl Scalar for PartWeights {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: PartWeightsError| error.to_string())
-    }
+printed!(DuplicateLinks, FieldWeights, KeepRule, ListenAddress, MostLost, PartWeights, Size);
 
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
+fn quoting(text: &str, why: &str) -> String {
+    if why.starts_with('\'') { why.to_owned() } else { format!("'{text}': {why}") }
 }
 
 impl Scalar for Threshold {
     fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: crate::model::ThresholdError| error.to_string())
+        text.parse().map_err(|error: ThresholdError| error.to_string())
     }
 
     fn to_value(&self) -> Value {
         Value::from(f64::from(*self))
-    }
-
-    /// For thresholds, 0 is a value.
-    fn absent() -> Value {
-        Value::from("")
-    }
-}
-
-impl Scalar for KeepRule {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: KeepRuleError| format!("'{text}': {error}"))
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
-}
-
-impl Scalar for MostLost {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: MostLostError| format!("'{text}': {error}"))
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
-
-    /// 0 is a bound.
-    fn absent() -> Value {
-        Value::from("")
     }
 }
 
@@ -253,10 +219,6 @@ impl Scalar for Thresholding {
             Thresholding::Fixed(share) => share.to_value(),
             word => Value::from(word.to_string()),
         }
-    }
-
-    fn absent() -> Value {
-        Value::from("")
     }
 }
 

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::cli::config::value::Scalar;
-use crate::crawl::{DuplicateLinks, DuplicateLinksError};
 use crate::index::FilterKind;
 use crate::{detect, frontier, pagetext};
 
@@ -218,19 +217,10 @@ choices! {
     }
 }
 
-impl Scalar for DuplicateLinks {
-    fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: DuplicateLinksError| error.to_string())
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.to_string())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crawl::DuplicateLinks;
     use crate::frontier::ScopeKind;
 
     #[test]

@@ -9,10 +9,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-use clap::ValueEnum as _;
-
 use crate::batch::{BatchEnding, BatchError, BatchOutput, BatchSettings, BatchWorker, KeptFormat, VerdictFormat};
-use crate::cli::args::{DedupArguments, KeptChoice, VerdictChoice};
+use crate::cli::args::DedupArguments;
 use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Choice;
@@ -39,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Works on the inputs of the manifest at this address. Returns the exit code.
 pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
-    kept_choice(arguments)?;
+    kept_format(arguments)?;
     if arguments.mark.is_some() {
         return Err(CliError::usage("--mark writes the rows of one run, and --cluster shares one")
             .with_hint("leave out --mark: --verdicts says what became of each row"));
@@ -151,28 +149,20 @@ fn reader(settings: &Settings, arguments: &DedupArguments, crawl: &str) -> Resul
 }
 
 /// Returns the format of the kept pages that was asked for.
-fn kept_choice(arguments: &DedupArguments) -> Result<Option<KeptChoice>, CliError> {
-    let format = arguments.kept.as_ref().map(|format| format.to_string_lossy());
-    let choice = format.map(|format| {
-        let hint = "with --cluster, --kept is jsonl, parquet or warc";
-        KeptChoice::from_str(&format, false)
-            .map_err(|_| CliError::usage(format!("--kept '{format}': no such format")).with_hint(hint))
-    });
-    choice.transpose()
+fn kept_format(arguments: &DedupArguments) -> Result<Option<KeptFormat>, CliError> {
+    let Some(typed) = arguments.kept.as_ref().map(|format| format.to_string_lossy()) else { return Ok(None) };
+    let format = KeptFormat::ALL.into_iter().find(|format| format.name() == typed);
+    format.map(Some).ok_or_else(|| {
+        CliError::usage(format!("--kept '{typed}': no such format"))
+            .with_hint("with --cluster, --kept is jsonl, parquet or warc")
+    })
 }
 
 /// Returns the formats of the kept pages and of the verdicts.
 fn formats(arguments: &DedupArguments) -> (KeptFormat, VerdictFormat) {
-    let kept = match kept_choice(arguments).unwrap_or_default() {
-        None | Some(KeptChoice::Jsonl) => KeptFormat::Jsonl,
-        Some(KeptChoice::Parquet) => KeptFormat::Parquet,
-        Some(KeptChoice::Warc) => KeptFormat::Warc,
-    };
-    let verdicts = match (arguments.shared.verdicts, kept) {
-        (Some(VerdictChoice::Parquet), _) | (None, KeptFormat::Parquet) => VerdictFormat::Parquet,
-        _ => VerdictFormat::Jsonl,
-    };
-    (kept, verdicts)
+    let kept = kept_format(arguments).ok().flatten().unwrap_or_default();
+    let of_kept = if kept == KeptFormat::Parquet { VerdictFormat::Parquet } else { VerdictFormat::Jsonl };
+    (kept, arguments.shared.verdicts.unwrap_or(of_kept))
 }
 
 /// Returns the flags on which the files of an input depend.

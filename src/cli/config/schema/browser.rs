@@ -1,10 +1,11 @@
 //! Keys of rendering pages in Chromium.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::key::table;
-use crate::cli::config::units::{Positive, Size};
+use crate::cli::config::units::Size;
 use crate::cli::config::value_enums::PageSource;
 
 table! {
@@ -22,7 +23,7 @@ table! {
         /// Render at most N pages at a time
         ///
         /// Each takes a processor and some hundred MiB.
-        pub tabs: Positive = value("N", "2"),
+        pub tabs: NonZeroUsize = value("N", "2"),
         /// Stop rendering after this time and take the page as it is
         ///
         /// At one request a second, 15 s are 15 scripts and answers.

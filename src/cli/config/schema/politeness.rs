@@ -1,11 +1,11 @@
 //! Keys of politeness and of the crawler's identity.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::key::table;
 use crate::cli::config::http_values::{DirectoryUrl, HeaderText, ProductToken};
-use crate::cli::config::units::Positive;
 use crate::cli::config::value_enums::{Choice, Noarchive, Obedience};
 
 table! {
@@ -15,12 +15,12 @@ table! {
         ///
         /// 32 suit a small machine. More helps crawls of many hosts only, since each gets --host-concurrency.
         /// Example: -c 128
-        pub concurrency: Positive = value("N", "32").flag("concurrency").short('c').of_machine(),
+        pub concurrency: NonZeroUsize = value("N", "32").flag("concurrency").short('c').of_machine(),
         /// Send at most N requests at a time per host and per IP address
         ///
         /// One, so that a slow server is not asked for more meanwhile.
         /// Example: --host-concurrency 2
-        pub host_concurrency: Positive = value("N", "1").flag("host-concurrency"),
+        pub host_concurrency: NonZeroUsize = value("N", "1").flag("host-concurrency"),
         /// Minimum time from one request to a host to the next
         ///
         /// One request a second is what a small server bears. The time is from start to start.
