@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::cli::colors::{Tone, toned};
-use crate::cli::format::{byte_size, clock, counted, duplicate_rate, percent, span, thousands};
+use crate::cli::counts::OutcomeCounts;
+use crate::cli::format::{byte_size, clock, counted, percent, span, thousands};
 use crate::cli::snapshot::{FetchedNow, Snapshot};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::{shortened_in_middle, width};
@@ -20,8 +21,8 @@ pub fn bar_lines(now: &Snapshot, fetched: &FetchedNow, columns: usize, color: bo
     // Each line stands behind the spinner.
     let columns = columns.saturating_sub(2);
     let plain = |text: String| Some((text, None));
-    let rate = duplicate_rate(now.stored, now.near_duplicates, now.exact_duplicates);
-    let failed = format!("{} failed", thousands(now.failed));
+    let OutcomeCounts { stored, near_duplicates, exact_duplicates, failed, excluded } = now.outcomes;
+    let is_failure = (failed > 0).then_some(Tone::Error);
     let first = [
         plain(clock(now.elapsed)),
         now.paused.then(|| ("paused".to_owned(), Some(Tone::Warning))),
@@ -33,12 +34,12 @@ pub fn bar_lines(now: &Snapshot, fetched: &FetchedNow, columns: usize, color: bo
         plain(counted(now.origins, "site", "sites")),
     ];
     let second = [
-        rate.map(|rate| (format!("{} duplicates", percent(rate)), Some(Tone::Rate))),
-        plain(format!("{} stored", thousands(now.stored))),
-        plain(format!("{} near", thousands(now.near_duplicates))),
-        plain(format!("{} exact", thousands(now.exact_duplicates))),
-        Some((failed, (now.failed > 0).then_some(Tone::Error))),
-        plain(format!("{} excluded", thousands(now.excluded))),
+        now.outcomes.duplicate_rate().map(|rate| (format!("{} duplicates", percent(rate)), Some(Tone::Rate))),
+        plain(format!("{} stored", thousands(stored))),
+        plain(format!("{} near", thousands(near_duplicates))),
+        plain(format!("{} exact", thousands(exact_duplicates))),
+        Some((format!("{} failed", thousands(failed)), is_failure)),
+        plain(format!("{} excluded", thousands(excluded))),
         plain(byte_size(now.bytes)),
         plain(format!("memory {}", byte_size(now.memory_bytes))),
     ];
@@ -81,11 +82,13 @@ mod tests {
             queued: 9_876_543_210,
             leased: 1_024,
             origins: 1_234_567,
-            stored: 1_000_000_000,
-            near_duplicates: 200_000_000,
-            exact_duplicates: 34_567_890,
-            failed: 12_345_678,
-            excluded: 987_654_321,
+            outcomes: OutcomeCounts {
+                stored: 1_000_000_000,
+                near_duplicates: 200_000_000,
+                exact_duplicates: 34_567_890,
+                failed: 12_345_678,
+                excluded: 987_654_321,
+            },
             bytes: 1 << 50,
             memory_bytes: 1 << 40,
             left: Some(TimeLeft::Between(Duration::from_secs(86_400), Duration::from_secs(864_000))),
@@ -142,10 +145,14 @@ mod tests {
     #[test]
     fn only_what_means_something_has_color() {
         let color = |now: &Snapshot| bar_lines(now, &FetchedNow::default(), 80, true).join("\n");
-        let now = Snapshot { stored: 3, near_duplicates: 1, ..Snapshot::default() };
+        let outcomes = OutcomeCounts { stored: 3, near_duplicates: 1, ..OutcomeCounts::default() };
+        let now = Snapshot { outcomes, ..Snapshot::default() };
         assert_eq!(color(&now).matches('\u{1b}').count(), 2);
         assert!(color(&now).contains("\u{1b}[1m25.0% duplicates\u{1b}[0m"));
-        assert!(color(&Snapshot { failed: 2, ..now }).contains("\u{1b}[31m2 failed\u{1b}[0m"));
+        assert!(
+            color(&Snapshot { outcomes: OutcomeCounts { failed: 2, ..outcomes }, ..now })
+                .contains("\u{1b}[31m2 failed\u{1b}[0m")
+        );
         assert!(!bar_lines(&now, &FetchedNow::default(), 80, false).join("\n").contains('\u{1b}'));
     }
 }

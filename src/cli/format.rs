@@ -2,18 +2,7 @@
 
 use std::time::Duration;
 
-/// Formats a count: `1,234,567`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use crate::html_writer::{counted, thousands};
 
 /// Formats a size: `512 B`, `1.5 MiB`.
 pub fn byte_size(bytes: u64) -> String {
@@ -54,13 +43,6 @@ pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Returns the share of duplicates among compared pages; `None` without pages.
-pub fn duplicate_rate(stored: u64, near_duplicates: u64, exact_duplicates: u64) -> Option<f64> {
-    let duplicates = near_duplicates + exact_duplicates;
-    let judged = stored + duplicates;
-    (judged > 0).then(|| duplicates as f64 / judged as f64)
-}
-
 /// Says what is lost with the near-duplicates, in a line; empty if no words were counted.
 pub fn lost_words(dropped: u64, lost: u64) -> String {
     if dropped == 0 {
@@ -76,11 +58,6 @@ pub fn of_compared(pages: u64) -> String {
     format!("{} compared {is}", counted(pages, "page", "pages"))
 }
 
-/// Formats a count with its noun: `1 page`, `2 pages`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(number), if number == 1 { one } else { many })
-}
-
 /// Says how many pages were decided again, and why.
 pub fn decided_again(pages: u64) -> String {
     let pages = counted(pages, "page", "pages");
@@ -90,12 +67,6 @@ pub fn decided_again(pages: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        let texts = [0, 999, 1000, 12_345, 1_234_567].map(thousands);
-        assert_eq!(texts, ["0", "999", "1,000", "12,345", "1,234,567"]);
-    }
 
     #[test]
     fn bytes_have_one_place_and_the_right_unit() {
@@ -108,11 +79,5 @@ mod tests {
         assert_eq!(clock(Duration::from_secs(3723)), "01:02:03");
         let texts = [120, 1234, 59_999, 123_000, 3_900_000].map(|millis| span(Duration::from_millis(millis)));
         assert_eq!(texts, ["120 ms", "1.2 s", "60.0 s", "2 min 3 s", "1 h 5 min"]);
-    }
-
-    #[test]
-    fn the_duplicate_rate_is_of_judged_pages() {
-        assert_eq!(duplicate_rate(3, 1, 0), Some(0.25));
-        assert_eq!(duplicate_rate(0, 0, 0), None);
     }
 }

@@ -1,27 +1,9 @@
 //! Limits for pipelines: a run that exceeds one ends with an exit code of its own, and says by how much.
 
-use std::collections::BTreeMap;
-
 use crate::cli::config::settings::Settings;
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::errors::exit;
 use crate::cli::format::{counted, of_compared, percent};
-use crate::model::OutcomeKind;
-
-/// How a run ended, in pages.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PageCounts {
-    pub compared: u64,
-    pub duplicates: u64,
-    pub failed: u64,
-}
-
-/// Returns the counts of these outcomes.
-pub(super) fn page_counts(outcomes: &BTreeMap<OutcomeKind, u64>) -> PageCounts {
-    let of = |kind| outcomes.get(&kind).copied().unwrap_or(0);
-    let duplicates = of(OutcomeKind::NearDuplicate) + of(OutcomeKind::ExactDuplicate);
-    let compared = of(OutcomeKind::Stored) + of(OutcomeKind::NotModified) + duplicates;
-    PageCounts { compared, duplicates, failed: of(OutcomeKind::Failed) }
-}
 
 /// A limit that was exceeded.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,8 +13,8 @@ pub(super) struct ExceededLimit {
 }
 
 /// Returns the first limit that these counts exceed.
-pub(super) fn exceeded(settings: &Settings, counts: PageCounts) -> Option<ExceededLimit> {
-    let PageCounts { compared, duplicates, failed } = counts;
+pub(super) fn exceeded(settings: &Settings, counts: OutcomeCounts) -> Option<ExceededLimit> {
+    let (compared, duplicates, failed) = (counts.compared(), counts.duplicates(), counts.failed);
     let all = compared + failed;
     let share = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
     if let Some(limit) = settings.fail_over.filter(|limit| limit.is_exceeded_by(failed, all)) {
@@ -54,8 +36,10 @@ mod tests {
     #[test]
     fn a_limit_is_exceeded_only_by_more_and_failures_come_first() {
         let settings = settings(&[("fail_over", "10"), ("max_duplicate_rate", "50%")]);
-        let told = |compared, duplicates, failed| {
-            exceeded(&settings, PageCounts { compared, duplicates, failed }).map(|limit| (limit.code, limit.message))
+        let told = |compared: u64, near_duplicates, failed| {
+            let stored = compared - near_duplicates;
+            let counts = OutcomeCounts { stored, near_duplicates, failed, ..OutcomeCounts::default() };
+            exceeded(&settings, counts).map(|limit| (limit.code, limit.message))
         };
         assert_eq!(told(0, 0, 0), None);
         assert_eq!(told(90, 45, 10), None);

@@ -28,6 +28,7 @@ mod colors;
 mod commands;
 pub mod config;
 mod cookie_file;
+pub mod counts;
 mod dashboard;
 #[cfg(feature = "cluster")]
 mod dividable;

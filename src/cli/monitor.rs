@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::dashboard::Dashboard;
 use crate::cli::host::Host;
 use crate::cli::progress::Progress;
 use crate::cli::snapshot::{FetchedNow, Snapshot, TimeLeft};
 use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
-use crate::model::{OutcomeKind, shown_origin};
+use crate::model::shown_origin;
 use crate::pipeline::RecentUrl;
 
 /// The interval of progress updates.
@@ -90,7 +91,8 @@ impl Monitor {
 
     fn snapshot(&mut self) -> Snapshot {
         let (totals, counts) = (self.watch.totals(), self.watch.counts());
-        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
+        let mut outcomes = OutcomeCounts::from(&totals.outcomes);
+        outcomes.excluded += counts.excluded;
         Snapshot {
             elapsed: self.began.elapsed(),
             fetched: counts.pages,
@@ -98,11 +100,7 @@ impl Monitor {
             queued: counts.queued,
             leased: counts.leased,
             origins: counts.origins,
-            stored: outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified),
-            near_duplicates: outcome(OutcomeKind::NearDuplicate),
-            exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
-            failed: outcome(OutcomeKind::Failed),
-            excluded: outcome(OutcomeKind::Excluded) + counts.excluded,
+            outcomes,
             bytes: totals.bytes,
             memory_bytes: resident_bytes(),
             left: self.left(counts.pages, counts.queued),

@@ -9,7 +9,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::bar_lines::bar_lines;
 use crate::cli::config::value_enums::ProgressMode;
-use crate::cli::format::{byte_size, clock, duplicate_rate, percent, thousands};
+use crate::cli::counts::OutcomeCounts;
+use crate::cli::format::{byte_size, clock, percent, thousands};
 use crate::cli::snapshot::{FetchedNow, Snapshot};
 use crate::cli::terminal::{set_bar_hook, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
@@ -111,8 +112,9 @@ fn show_bar(color: bool) -> Show {
 
 /// Returns the two halves of a plain line.
 fn plain_parts(now: &Snapshot) -> [String; 2] {
-    let rate = duplicate_rate(now.stored, now.near_duplicates, now.exact_duplicates)
-        .map_or(String::new(), |rate| format!(" ({} duplicates)", percent(rate)));
+    let OutcomeCounts { stored, near_duplicates, exact_duplicates, failed, excluded } = now.outcomes;
+    let rate = now.outcomes.duplicate_rate();
+    let rate = rate.map_or(String::new(), |rate| format!(" ({} duplicates)", percent(rate)));
     [
         format!(
             "{}{}  {} pages  {:.1}/s  queue {} on {} sites  in flight {}",
@@ -126,11 +128,11 @@ fn plain_parts(now: &Snapshot) -> [String; 2] {
         ),
         format!(
             "{} stored  {} near  {} exact{rate}  {} failed  {} excluded  {}  memory {}",
-            thousands(now.stored),
-            thousands(now.near_duplicates),
-            thousands(now.exact_duplicates),
-            thousands(now.failed),
-            thousands(now.excluded),
+            thousands(stored),
+            thousands(near_duplicates),
+            thousands(exact_duplicates),
+            thousands(failed),
+            thousands(excluded),
             byte_size(now.bytes),
             byte_size(now.memory_bytes)
         ),
@@ -161,11 +163,13 @@ mod tests {
             queued: 56_789,
             leased: 32,
             origins: 12,
-            stored: 1000,
-            near_duplicates: 150,
-            exact_duplicates: 84,
-            failed: 3,
-            excluded: 1200,
+            outcomes: OutcomeCounts {
+                stored: 1000,
+                near_duplicates: 150,
+                exact_duplicates: 84,
+                failed: 3,
+                excluded: 1200,
+            },
             bytes: 24_536_000,
             memory_bytes: 120 << 20,
             left: None,

@@ -14,9 +14,10 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::source::Source;
 use crate::cli::config::value_enums::{EngineKind, ProgressMode};
 use crate::cli::cookie_file;
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
-use crate::cli::gates::{self, page_counts};
+use crate::cli::gates;
 use crate::cli::host::Host;
 use crate::cli::monitor::{CrawlLimits, Monitor};
 use crate::cli::next_step::{hint, rests};
@@ -89,7 +90,7 @@ pub(super) fn run(
         warn_of_failures(&ending, hint.as_deref());
     }
     if let Some(limit) =
-        gates::exceeded(settings, page_counts(&ending.totals.outcomes)).filter(|limit| limit.code == code)
+        gates::exceeded(settings, OutcomeCounts::from(&ending.totals.outcomes)).filter(|limit| limit.code == code)
     {
         write_stderr(&format!("error: {}", limit.message));
     }
@@ -339,9 +340,9 @@ fn exit_code(settings: &Settings, ending: &CrawlEnding, signalled: Option<u8>) -
         StopReason::Failed => return exit::INTERNAL,
         StopReason::Time | StopReason::Finished => {}
     }
-    let counts = page_counts(&ending.totals.outcomes);
+    let counts = OutcomeCounts::from(&ending.totals.outcomes);
     let is_waiting = ending.deferred.contains_key(Deferral::HostTrouble.name());
-    if counts.compared == 0 && (!ending.failed_seeds.is_empty() || is_waiting) {
+    if counts.compared() == 0 && (!ending.failed_seeds.is_empty() || is_waiting) {
         return exit::NOTHING_FETCHED;
     }
     gates::exceeded(settings, counts).map_or(exit::FINISHED, |limit| limit.code)

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::format::span;
 
 /// The counters at one moment.
@@ -22,16 +23,9 @@ pub struct Snapshot {
     pub leased: u64,
     /// Origins with URLs to fetch.
     pub origins: u64,
-    /// Unique pages.
-    pub stored: u64,
-    /// Near-duplicates.
-    pub near_duplicates: u64,
-    /// Exact duplicates.
-    pub exact_duplicates: u64,
-    /// URLs that failed.
-    pub failed: u64,
-    /// URLs excluded by a rule.
-    pub excluded: u64,
+    /// URLs by outcome.
+    #[serde(flatten)]
+    pub outcomes: OutcomeCounts,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Memory in use.

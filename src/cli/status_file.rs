@@ -8,8 +8,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::errors::CliError;
-use crate::cli::format::{byte_size, counted, duplicate_rate, span, thousands};
+use crate::cli::format::{byte_size, counted, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::detect::DeciderStats;
 use crate::model::{FrontierCounts, OutcomeKind, Totals};
@@ -166,7 +167,6 @@ pub struct WaitingOrigin {
 impl StatusFile {
     /// Returns the status of this process now, with these counters.
     pub fn now(state: RunState, totals: &Totals, counts: &FrontierCounts, index: &DeciderStats) -> Self {
-        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
         Self {
             at: Timestamp::now().to_string(),
             state,
@@ -178,11 +178,7 @@ impl StatusFile {
             seen: counts.seen,
             origins: counts.origins,
             outcomes: by_name(totals, counts),
-            duplicate_rate: duplicate_rate(
-                outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified),
-                outcome(OutcomeKind::NearDuplicate),
-                outcome(OutcomeKind::ExactDuplicate),
-            ),
+            duplicate_rate: OutcomeCounts::from(&totals.outcomes).duplicate_rate(),
             requests: totals.requests,
             probes: totals.probes,
             bytes: totals.bytes,

@@ -20,6 +20,7 @@ async function open(prepare = async () => {}) {
   page.on('pageerror', error => console.log('script fails:', error.message));
   await prepare(page);
   await page.goto(url);
+  if (page.isJavaScriptEnabled()) await page.waitForSelector('#recent tr');
   return page;
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::cli::format::duplicate_rate;
 use crate::cli::status_file::StatusFile;
 use crate::model::OutcomeKind;
 
@@ -68,7 +67,7 @@ impl History {
 impl Sample {
     /// Returns `None` before any page was compared.
     pub fn duplicate_rate(&self) -> Option<f64> {
-        duplicate_rate(self.compared - self.duplicates, self.duplicates, 0)
+        (self.compared > 0).then(|| self.duplicates as f64 / self.compared as f64)
     }
 }
 

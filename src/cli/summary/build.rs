@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::cli::config::settings::Settings;
-use crate::cli::format::duplicate_rate;
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::summary::{FailedSeed, FailingSite, SiteSummary, SlowSite, Summary};
 use crate::crawl::CrawlEnding;
 use crate::model::{FailureClass, HostRow, OutcomeKind};
@@ -32,10 +32,6 @@ impl HostCounters {
         }
         self.answered += row.requests.saturating_sub(row.unanswered);
         self.response_micros += row.response_micros;
-    }
-
-    fn count(&self, kind: OutcomeKind) -> u64 {
-        self.outcomes.get(&kind).copied().unwrap_or(0)
     }
 
     fn mean_response(&self) -> Duration {
@@ -76,8 +72,6 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
         not_modified: outcome(OutcomeKind::NotModified),
         near_duplicates: outcome(OutcomeKind::NearDuplicate),
         exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
-        words_dropped: 0,
-        words_lost: 0,
         revised: ending.totals.revised,
         redirected: outcome(OutcomeKind::Redirected),
         excluded: outcome(OutcomeKind::Excluded) + ending.frontier.excluded,
@@ -87,12 +81,8 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
         failed: outcome(OutcomeKind::Failed),
         deferred: ending.deferred.values().sum(),
         links_skipped: ending.saved.values().sum(),
-        links_unmatched: 0,
-        skipping: None,
         repeating: ending.repeating,
         predicted: ending.predicted.values().sum(),
-        predicting: None,
-        recrawl: None,
         slowest: slowest(&sites),
         failing: failing(&sites),
         sites: site_rows(&sites, &ending.saved, &ending.predicted),
@@ -102,8 +92,8 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
             .map(|(seed, why)| FailedSeed { seed: seed.clone(), why: why.clone() })
             .collect(),
         out: settings.out.dir.display().to_string(),
-        report: None,
         hint,
+        ..Summary::default()
     }
 }
 
@@ -116,21 +106,17 @@ fn site_rows(
     let mut rows: Vec<SiteSummary> = sites
         .iter()
         .map(|(host, site)| {
-            let (stored, near, exact) = (
-                site.count(OutcomeKind::Stored) + site.count(OutcomeKind::NotModified),
-                site.count(OutcomeKind::NearDuplicate),
-                site.count(OutcomeKind::ExactDuplicate),
-            );
+            let counts = OutcomeCounts::from(&site.outcomes);
             SiteSummary {
                 host: host.clone(),
-                fetched: stored + near + exact,
-                stored,
-                near_duplicates: near,
-                exact_duplicates: exact,
-                duplicate_rate: duplicate_rate(stored, near, exact),
+                fetched: counts.compared(),
+                stored: counts.stored,
+                near_duplicates: counts.near_duplicates,
+                exact_duplicates: counts.exact_duplicates,
+                duplicate_rate: counts.duplicate_rate(),
                 links_skipped: saved.get(host).copied().unwrap_or(0),
                 predicted: predicted.get(host).copied().unwrap_or(0),
-                failed: site.count(OutcomeKind::Failed),
+                failed: counts.failed,
                 mean_response: site.mean_response(),
             }
         })
@@ -155,7 +141,7 @@ fn failing(sites: &BTreeMap<String, HostCounters>) -> Vec<FailingSite> {
         .iter()
         .filter_map(|(host, site)| {
             let (class, _) = site.failures.iter().max_by_key(|(_, count)| **count)?;
-            let failed = site.count(OutcomeKind::Failed);
+            let failed = OutcomeCounts::from(&site.outcomes).failed;
             Some(FailingSite { host: host.clone(), failed, class: class.name().to_owned() })
         })
         .collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::*;
-use crate::cli::format::duplicate_rate;
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::text_width::width;
 
 fn site(host: &str, stored: u64, near_duplicates: u64) -> SiteSummary {
@@ -13,7 +13,7 @@ fn site(host: &str, stored: u64, near_duplicates: u64) -> SiteSummary {
         fetched: stored + near_duplicates,
         stored,
         near_duplicates,
-        duplicate_rate: duplicate_rate(stored, near_duplicates, 0),
+        duplicate_rate: OutcomeCounts { stored, near_duplicates, ..OutcomeCounts::default() }.duplicate_rate(),
         mean_response: Duration::from_millis(120),
         ..SiteSummary::default()
     }

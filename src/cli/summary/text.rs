@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use super::sites::{self, MOST_ROWS, and_more};
 use super::{PredictionCost, RecrawlSummary, SkippingCost, Summary, documents_text};
 use crate::cli::colors::{Tone, toned};
-use crate::cli::format::{
-    byte_size, counted, decided_again, duplicate_rate, lost_words, of_compared, percent, span, thousands,
-};
+use crate::cli::counts::OutcomeCounts;
+use crate::cli::format::{byte_size, counted, decided_again, lost_words, of_compared, percent, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::text_width::{shortened_in_middle, width};
 
@@ -33,11 +32,11 @@ impl Summary {
 
     /// Returns the duplicate rate and what it saved.
     fn answer(&self, color: bool, width: usize) -> String {
-        let unique = self.stored + self.not_modified;
-        let Some(rate) = duplicate_rate(unique, self.near_duplicates, self.exact_duplicates) else {
-            return String::new();
-        };
-        let judged = of_compared(unique + self.near_duplicates + self.exact_duplicates);
+        let Self { near_duplicates, exact_duplicates, .. } = *self;
+        let stored = self.stored + self.not_modified;
+        let counts = OutcomeCounts { stored, near_duplicates, exact_duplicates, ..OutcomeCounts::default() };
+        let Some(rate) = counts.duplicate_rate() else { return String::new() };
+        let judged = of_compared(counts.compared());
         // What was not fetched is repetition, too, or most of it.
         let (at_least, saved) = match self.links_skipped + self.predicted + self.repeating {
             0 => ("", String::new()),
@@ -87,28 +86,17 @@ impl Summary {
     }
 
     fn duplicates(&self, width: usize) -> String {
-        let saved = match self.links_skipped {
+        // What did not happen is not told.
+        let told = |count, one, many, what| match count {
             0 => String::new(),
-            links => format!("{} found only on duplicates not fetched\n", counted(links, "link", "links")),
+            count => format!("{} {what}\n", counted(count, one, many)),
         };
-        let repeating = match self.repeating {
-            0 => String::new(),
-            urls => format!("{} not fetched: their URL pattern yields duplicates only\n", counted(urls, "URL", "URLs")),
-        };
-        let predicted = match self.predicted {
-            0 => String::new(),
-            urls => {
-                format!("{} not fetched: rules predict that they are duplicates\n", counted(urls, "URL", "URLs"))
-            }
-        };
-        let soft_404s = match self.soft_404s {
-            0 => String::new(),
-            pages => format!("{} left out: error pages sent with status 200\n", counted(pages, "page", "pages")),
-        };
-        let revised = match self.revised {
-            0 => String::new(),
-            pages => decided_again(pages),
-        };
+        let urls = |count, what| told(count, "URL", "URLs", what);
+        let saved = told(self.links_skipped, "link", "links", "found only on duplicates not fetched");
+        let repeating = urls(self.repeating, "not fetched: their URL pattern yields duplicates only");
+        let predicted = urls(self.predicted, "not fetched: rules predict that they are duplicates");
+        let soft_404s = told(self.soft_404s, "page", "pages", "left out: error pages sent with status 200");
+        let revised = if self.revised == 0 { String::new() } else { decided_again(self.revised) };
         let documents = documents_text(self.documents, &self.text_errors);
         let unmatched = match self.links_unmatched {
             0 => String::new(),

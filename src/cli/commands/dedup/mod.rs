@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use crate::cli::args::DedupArguments;
 use crate::cli::config::settings::Settings;
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
-use crate::cli::gates::{self, page_counts};
+use crate::cli::gates;
 use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::output_dir::{self, CrawlFile};
@@ -28,7 +29,7 @@ use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SeenFi
 use crate::dedup::{OwnRows, OwnRowsError, give_rows_back};
 use crate::detect::Within;
 use crate::fetch;
-use crate::model::{Normalizer, OutcomeKind};
+use crate::model::Normalizer;
 use crate::pagetext::PageReader;
 use crate::pipeline::StopReason;
 use crate::store::{Identity, Store};
@@ -80,7 +81,8 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
             code = code.max(exit::SOME_INPUT_UNREAD);
         }
     }
-    let limit = gates::exceeded(settings, page_counts(&ending.totals.outcomes)).filter(|_| code == exit::FINISHED);
+    let counts = OutcomeCounts::from(&ending.totals.outcomes);
+    let limit = gates::exceeded(settings, counts).filter(|_| code == exit::FINISHED);
     code = limit.as_ref().map_or(code, |limit| limit.code);
     file.end(stopped, code)?;
     let elapsed = began.elapsed();
@@ -89,13 +91,12 @@ pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliErro
         code = exit::CORRUPT;
         file.end(stopped, code)?;
     }
-    let near_duplicates = ending.totals.outcomes.get(&OutcomeKind::NearDuplicate).copied().unwrap_or(0);
     let summary = DedupSummary {
         settings,
         ending: &ending,
         same_url: arguments.same_url,
         elapsed,
-        lost: report_file::lost_words(settings, near_duplicates),
+        lost: report_file::lost_words(settings, counts.near_duplicates),
         report: report.path.as_deref(),
     };
     warn_of_damage(&ending.tally.inputs);

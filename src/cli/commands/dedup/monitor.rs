@@ -12,13 +12,14 @@ use tokio::sync::watch;
 
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ProgressMode;
+use crate::cli::counts::OutcomeCounts;
 use crate::cli::errors::{CliError, exit};
 use crate::cli::host::Host;
 use crate::cli::signals;
 use crate::cli::status_file::{ReadStatus, RunState, StatusFile};
 use crate::cli::terminal::stderr_can_draw;
 use crate::dedup::{Dedup, DedupEnding, DedupWatch};
-use crate::model::{FrontierCounts, OutcomeKind};
+use crate::model::FrontierCounts;
 use crate::pipeline::{PipelineError, Stop, StopReason};
 
 /// The interval of drawing the bar.
@@ -80,11 +81,8 @@ pub(super) fn run(
 #[derive(Debug, Serialize)]
 struct DedupCounters {
     elapsed_seconds: f64,
-    stored: u64,
-    near_duplicates: u64,
-    exact_duplicates: u64,
-    failed: u64,
-    excluded: u64,
+    #[serde(flatten)]
+    outcomes: OutcomeCounts,
     bytes_read: u64,
     bytes_to_read: Option<u64>,
 }
@@ -116,15 +114,9 @@ impl DedupMonitor<'_> {
     }
 
     fn counters(&self) -> DedupCounters {
-        let totals = self.watch.totals();
-        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
         DedupCounters {
             elapsed_seconds: self.began.elapsed().as_secs_f64(),
-            stored: outcome(OutcomeKind::Stored),
-            near_duplicates: outcome(OutcomeKind::NearDuplicate),
-            exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
-            failed: outcome(OutcomeKind::Failed),
-            excluded: outcome(OutcomeKind::Excluded),
+            outcomes: (&self.watch.totals().outcomes).into(),
             bytes_read: self.bytes_read.load(Ordering::Relaxed),
             bytes_to_read: self.total,
         }

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Choice;
-use crate::cli::format::{
-    byte_size, counted, decided_again, duplicate_rate, lost_words, of_compared, percent, thousands,
-};
+use crate::cli::counts::OutcomeCounts;
+use crate::cli::format::{byte_size, counted, decided_again, lost_words, of_compared, percent, thousands};
 use crate::cli::summary::documents_text;
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
@@ -103,9 +102,7 @@ impl DedupSummary<'_> {
     /// Returns the summary for people.
     pub fn text(&self) -> String {
         let (ending, tally) = (self.ending, &self.ending.tally);
-        let outcome = |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0);
-        let (stored, near) = (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate));
-        let exact = outcome(OutcomeKind::ExactDuplicate);
+        let counts = OutcomeCounts::from(&ending.totals.outcomes);
         let how = if ending.reason == StopReason::Finished { "Finished" } else { "Stopped" };
         let mut text = format!(
             "{how} after {:.1} s: {}, {}; {:.0} pages/s, {:.1} MB/s\n\n",
@@ -115,17 +112,18 @@ impl DedupSummary<'_> {
             self.rate().0,
             self.rate().1
         );
+        let redirected = ending.totals.outcomes.get(&OutcomeKind::Redirected).copied().unwrap_or(0);
         let repeated = match self.same_url {
             SameUrl::Last => "passed over for a later capture of their URL (--same-url last)",
             _ => "passed over for an earlier capture of their URL (--same-url first)",
         };
         let rows = [
-            (stored, "stored", "unique pages"),
-            (near, "near-duplicates", "of a stored page"),
-            (exact, "exact duplicates", "same bytes or same text"),
-            (outcome(OutcomeKind::Redirected), "redirected", ""),
-            (outcome(OutcomeKind::Excluded), "excluded", "not a page by its type, or marked noindex"),
-            (outcome(OutcomeKind::Failed), "failed", "error responses"),
+            (counts.stored, "stored", "unique pages"),
+            (counts.near_duplicates, "near-duplicates", "of a stored page"),
+            (counts.exact_duplicates, "exact duplicates", "same bytes or same text"),
+            (redirected, "redirected", ""),
+            (counts.excluded, "excluded", "not a page by its type, or marked noindex"),
+            (counts.failed, "failed", "error responses"),
             (tally.known, "known", "of these, from an earlier run"),
             (tally.repeated, "repeated", repeated),
             (tally.without_url, "without URL", "known by their id, or by file and line"),
@@ -139,8 +137,8 @@ impl DedupSummary<'_> {
             text += format!("  {:>9}  {name:<18}{note}", thousands(count)).trim_end();
             text.push('\n');
         }
-        if let Some(rate) = duplicate_rate(stored, near, exact) {
-            text += &format!("\n{} of {}\n", percent(rate), of_compared(stored + near + exact));
+        if let Some(rate) = counts.duplicate_rate() {
+            text += &format!("\n{} of {}\n", percent(rate), of_compared(counts.compared()));
         }
         text += &lost_words(self.lost.words, self.lost.lost);
         text += what_was_compared(self.settings.dedup.within);

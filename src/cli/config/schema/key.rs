@@ -229,11 +229,6 @@ impl Key {
         self.name.strip_prefix("dedup.").filter(|_| !self.detectors.is_empty())
     }
 
-    /// Returns the environment variable.
-    pub fn variable(&self) -> String {
-        super::variable_of(self.name)
-    }
-
     /// Returns whether the value is a list.
     pub fn is_list(&self) -> bool {
         matches!(self.shape, Shape::List(_) | Shape::CommaList(_))

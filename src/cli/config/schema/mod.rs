@@ -90,7 +90,7 @@ mod tests {
     fn names_variables_and_flags_are_unique() {
         let count = all().count();
         assert_eq!(all().map(|key| key.name).collect::<BTreeSet<_>>().len(), count);
-        assert_eq!(all().map(Key::variable).collect::<BTreeSet<_>>().len(), count);
+        assert_eq!(all().map(|key| variable_of(key.name)).collect::<BTreeSet<_>>().len(), count);
         let flags: Vec<_> = all().filter_map(|key| key.flag).collect();
         assert_eq!(flags.iter().collect::<BTreeSet<_>>().len(), flags.len());
     }
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_key_has_a_variable() {
-        assert_eq!(find("politeness.delay").unwrap().variable(), "NDCRAWL_POLITENESS_DELAY");
-        assert_eq!(find("scope.max_pages").unwrap().variable(), "NDCRAWL_SCOPE_MAX_PAGES");
+        assert_eq!(variable_of("politeness.delay"), "NDCRAWL_POLITENESS_DELAY");
+        assert_eq!(variable_of("scope.max_pages"), "NDCRAWL_SCOPE_MAX_PAGES");
     }
 
     #[test]
