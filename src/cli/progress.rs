@@ -12,7 +12,7 @@ use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::counts::OutcomeCounts;
 use crate::cli::format::{byte_size, clock, percent, thousands};
 use crate::cli::snapshot::{FetchedNow, Snapshot};
-use crate::cli::terminal::{set_bar_hook, write_stderr};
+use crate::cli::terminal::{set_bar_hook, stderr_can_draw, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 
 /// The interval between lines of [`ProgressMode::Plain`] and [`ProgressMode::Json`].
@@ -23,6 +23,21 @@ const WIDTH: u16 = 80;
 
 /// The redraw rate of the bar, per second.
 const DRAWS_PER_SECOND: u8 = 10;
+
+/// Returns a bar for a command that reads something to its end; hidden, if it is not to be shown.
+pub fn reading_bar(is_shown: bool, length: Option<u64>, template: &str) -> ProgressBar {
+    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(length, target).with_style(style)
+}
+
+/// Returns a bar with a message that moves by itself, hidden where nobody watches.
+pub fn named_bar(mode: ProgressMode, name: &'static str, length: u64, template: &str) -> ProgressBar {
+    let bar = reading_bar(mode != ProgressMode::None && stderr_can_draw(), Some(length), template);
+    bar.set_message(name);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
 
 /// Shows progress on stderr.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Loads the settings of a command and starts the log.
 
 use crate::cli::args::{ConfigSource, Verbosity};
+use crate::cli::config::schema;
 use crate::cli::config::source::GivenValue;
 use crate::cli::config::{Settings, file, merge};
 use crate::cli::errors::CliError;
@@ -32,6 +33,9 @@ pub(super) fn load_settings_for_any_output(
     let (environment, unknown) = merge::from_environment(std::env::vars_os());
     for name in unknown {
         write_stderr(&terminal_safe(&format!("warning: {name}: unknown variable, ignored")));
+        if let Some(nearest) = schema::nearest_variable(&name) {
+            write_stderr(&format!("hint: did you mean {nearest}?"));
+        }
     }
     given.extend(environment);
     given.extend(flags);

@@ -1,19 +1,18 @@
 //! The command `eval`: measures detectors on labeled pages.
 
 use std::path::Path;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::cli::args::EvalArguments;
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::errors::{CliError, exit};
 use crate::cli::eval_text as text;
 use crate::cli::format::counted;
+use crate::cli::progress::named_bar;
 use crate::cli::setup;
 use crate::cli::startup::settings_with_log;
-use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
+use crate::cli::terminal::{write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::detect::{DetectError, Options, SecondCheck};
 use crate::eval::{
@@ -223,16 +222,9 @@ fn detect_error(error: DetectError) -> CliError {
     CliError::from(anyhow::Error::new(error))
 }
 
-/// Returns a progress bar, hidden where nobody watches.
-fn bar(settings: &Settings, what: &str, steps: usize) -> ProgressBar {
-    let wanted = !matches!(settings.progress_mode(), ProgressMode::None) && stderr_can_draw();
-    let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style = ProgressStyle::with_template("{msg:>14} {wide_bar} {human_pos}/{human_len} {eta:>4}");
-    let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message(what.to_owned());
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+fn bar(settings: &Settings, what: &'static str, steps: usize) -> ProgressBar {
+    let template = "{msg:>14} {wide_bar} {human_pos}/{human_len} {eta:>4}";
+    named_bar(settings.progress_mode(), what, steps as u64, template)
 }
 
 #[cfg(test)]

@@ -3,9 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::args::{ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
 use crate::cli::clusters::Clusters;
@@ -15,9 +12,10 @@ use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::errors::{CliError, exit, export_error, export_in_use_error};
 use crate::cli::format::{byte_size, counted};
 use crate::cli::output_dir::expect_whole;
+use crate::cli::progress::named_bar;
 use crate::cli::startup::defaults_with_log;
 use crate::cli::status_file::{RunState, StatusFile};
-use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
+use crate::cli::terminal::{write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::export::{
     self, Compression, DisallowingClusters, ElectedPages, ExportCounts, ExportError, ExportSource, ObjectFolder,
@@ -179,7 +177,8 @@ fn written(
     selection: &Selection,
     file: &Path,
 ) -> Result<ExportCounts, ExportError> {
-    let bar = bar(settings);
+    let template = "{msg} {wide_bar} {percent:>3}% {eta:>4}";
+    let bar = named_bar(settings.progress_mode(), "exporting", 0, template);
     let watch = |read, length| {
         bar.set_length(length);
         bar.set_position(read);
@@ -325,18 +324,6 @@ fn expect_own_index(file: &Path) -> Result<(), CliError> {
         }
         _ => Ok(()),
     }
-}
-
-/// Returns a progress bar, hidden where nobody watches.
-fn bar(settings: &Settings) -> ProgressBar {
-    let wanted = !matches!(settings.progress_mode(), ProgressMode::None) && stderr_can_draw();
-    let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3}% {eta:>4}");
-    let bar = ProgressBar::with_draw_target(Some(0), target);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message("exporting");
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// Prints what was written: on stdout, unless the data is there.

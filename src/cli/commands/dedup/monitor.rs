@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -15,6 +15,7 @@ use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::counts::OutcomeCounts;
 use crate::cli::errors::{CliError, exit};
 use crate::cli::host::Host;
+use crate::cli::progress::reading_bar;
 use crate::cli::signals;
 use crate::cli::status_file::{ReadStatus, RunState, StatusFile};
 use crate::cli::terminal::stderr_can_draw;
@@ -138,15 +139,10 @@ impl DedupMonitor<'_> {
 }
 
 fn bar(settings: &Settings, total: Option<u64>, host: &Host) -> ProgressBar {
-    let is_shown = match settings.progress_mode() {
-        ProgressMode::Auto => !host.is_embedded() && stderr_can_draw(),
-        ProgressMode::Plain | ProgressMode::Json | ProgressMode::None => false,
-    };
-    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let is_shown = settings.progress_mode() == ProgressMode::Auto && !host.is_embedded() && stderr_can_draw();
     let template = match total {
         Some(_) => "{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
         None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
     };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(total, target).with_style(style)
+    reading_bar(is_shown, total, template)
 }

@@ -80,6 +80,12 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     (distance(best) <= 1 + name.len() / 3).then_some(best.name)
 }
 
+/// Returns the environment variable whose name is most similar, if one is similar enough.
+pub fn nearest_variable(name: &str) -> Option<String> {
+    let table = name.trim_start_matches("NDCRAWL_").to_ascii_lowercase();
+    nearest(&table.replacen('_', ".", 1)).map(variable_of)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -131,5 +137,7 @@ mod tests {
         assert_eq!(nearest("scope.max-pages"), Some("scope.max_pages"));
         assert_eq!(nearest("http.delay"), Some("politeness.delay"));
         assert_eq!(nearest("zzzzzzzzzzzz"), None);
+        assert_eq!(nearest_variable("NDCRAWL_POLITENES_DELAY").as_deref(), Some("NDCRAWL_POLITENESS_DELAY"));
+        assert_eq!(nearest_variable("NDCRAWL_ZZZZZZZZZZZZ"), None);
     }
 }
