@@ -103,7 +103,6 @@ pub struct RecentLine {
 #[serde(default)]
 pub struct ReadStatus {
     /// Bytes of the files, compressed or not.
-    #[serde(alias = "bytes")]
     pub bytes: u64,
     /// The total; `None` for a stream.
     pub of: Option<u64>,

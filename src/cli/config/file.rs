@@ -142,7 +142,7 @@ mod tests {
         let json = merge(from_text("f", text).unwrap()).unwrap().to_json();
         let expected = serde_json::json!({
             "seeds": ["http://a.example/"], "out.dir": "there", "fail_over": 5.0, "scope.depth": 16,
-            "scope.max_time": "2m", "scope.sitemaps": false, "scope.exclude": ["a,b"], "dedup.threshold": 0.75,
+            "scope.max_time": "2m", "scope.sitemaps": "off", "scope.exclude": ["a,b"], "dedup.threshold": 0.75,
             "politeness.delay": "500ms", "politeness.nofollow": "ignore",
         });
         for (key, value) in expected.as_object().unwrap() {

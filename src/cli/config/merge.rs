@@ -243,7 +243,7 @@ pub(crate) mod tests {
     #[test]
     fn pages_of_sitemaps_are_a_step_away() {
         assert!(merge(vec![flag("scope.sitemaps", "only"), flag("scope.depth", "0")]).is_err());
-        for (text, shown) in [("on", "true"), ("yes", "true"), ("false", "false"), ("only", "\"only\"")] {
+        for (text, shown) in [("on", "\"on\""), ("yes", "\"on\""), ("false", "\"off\""), ("only", "\"only\"")] {
             assert_eq!(settings(&[("scope.sitemaps", text)]).to_json()["scope.sitemaps"].to_string(), shown);
         }
     }

@@ -22,7 +22,13 @@ pub trait Choice: Copy + PartialEq + 'static {
 
 impl<T: Choice> Scalar for T {
     fn from_text(text: &str) -> Result<Self, String> {
-        let value = T::WORDS.split('|').zip(T::VALUES).find(|(word, _)| *word == text).map(|(_, value)| *value);
+        // A file may say on and off as truth values.
+        let wanted = match text {
+            "true" | "yes" | "1" => "on",
+            "false" | "no" | "0" => "off",
+            word => word,
+        };
+        let value = T::WORDS.split('|').zip(T::VALUES).find(|(word, _)| *word == wanted).map(|(_, value)| *value);
         value.ok_or_else(|| format!("'{text}' is none of {}", T::WORDS.replace('|', ", ")))
     }
 
@@ -73,41 +79,16 @@ choices! {
     }
 }
 
-/// Whether sitemaps are read, and links followed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sitemaps {
-    /// The sitemaps that robots.txt names are read, and links are followed.
-    #[default]
-    On,
-    /// Links are followed.
-    Off,
-    /// Sitemaps are read.
-    Only,
-}
-
-impl Sitemaps {
-    /// The words, separated by bars.
-    pub const WORDS: &'static str = "on|off|only";
-}
-
-impl Scalar for Sitemaps {
-    fn from_text(text: &str) -> Result<Self, String> {
-        match text {
-            "only" => Ok(Self::Only),
-            _ => match bool::from_text(text) {
-                Ok(is_on) => Ok(if is_on { Self::On } else { Self::Off }),
-                Err(_) => Err(format!("'{text}' is none of on, off, only")),
-            },
-        }
-    }
-
-    /// As a truth value where it was one before there was `only`.
-    fn to_value(&self) -> Value {
-        match self {
-            Self::On => Value::from(true),
-            Self::Off => Value::from(false),
-            Self::Only => Value::from("only"),
-        }
+choices! {
+    /// Whether sitemaps are read, and links followed.
+    Sitemaps {
+        /// The sitemaps that robots.txt names are read, and links are followed.
+        #[default]
+        On = "on",
+        /// Links are followed.
+        Off = "off",
+        /// Sitemaps are read.
+        Only = "only",
     }
 }
 
