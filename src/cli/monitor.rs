@@ -9,10 +9,9 @@ use crate::cli::dashboard::Dashboard;
 use crate::cli::host::Host;
 use crate::cli::progress::Progress;
 use crate::cli::snapshot::{FetchedNow, Snapshot, TimeLeft};
-use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
+use crate::cli::status_file::{RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
 use crate::model::shown_origin;
-use crate::pipeline::RecentUrl;
 
 /// The interval of progress updates.
 const LOOK: Duration = Duration::from_millis(200);
@@ -147,8 +146,8 @@ impl Monitor {
         StatusFile {
             pages_per_second: snapshot.pages_per_second,
             frontier_bytes: self.watch.frontier_bytes(),
-            recent: self.watch.recent().into_iter().map(recent_line).collect(),
-            failures: self.watch.failures().into_iter().map(recent_line).collect(),
+            recent: self.watch.recent(),
+            failures: self.watch.failures(),
             waiting: self
                 .watch
                 .waiting(MOST_WAITING)
@@ -163,10 +162,4 @@ impl Monitor {
             ..StatusFile::now(state, &self.watch.totals(), &self.watch.counts(), &self.watch.index())
         }
     }
-}
-
-fn recent_line(url: RecentUrl) -> RecentLine {
-    let RecentUrl { url, outcome, reason, detail, duplicate_of } = url;
-    let reason = reason.map(|reason| reason.name().to_owned());
-    RecentLine { url, outcome: outcome.name().to_owned(), reason, detail, duplicate_of }
 }

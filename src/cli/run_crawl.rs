@@ -272,24 +272,30 @@ async fn run_monitored(
 ) -> Result<(Monitor, Result<CrawlEnding, CrawlError>, ReceivedSignals), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
     let signalled = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
-    let mode = if host.is_embedded() { ProgressMode::None } else { settings.progress_mode() };
-    let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
-    let watch = crawl.watch();
-    let controls = CrawlControls { pause: watch.pause_switch(), signals: signalled.clone() };
-    let monitor = Monitor::new(
-        host.clone(),
-        settings.out.dir.clone(),
-        watch,
-        progress,
-        listener.and_then(|listener| start_dashboard(settings, listener, controls)),
-        CrawlLimits { pages: settings.scope.max_pages.filter(|most| *most > 0), time: settings.scope.max_time },
-    );
+    let controls = CrawlControls { pause: crawl.watch().pause_switch(), signals: signalled.clone() };
+    let dashboard = listener.and_then(|listener| start_dashboard(settings, listener, controls));
+    let most_pages = settings.scope.max_pages.filter(|most| *most > 0);
+    let monitor = monitor(settings, host, &crawl, dashboard, most_pages);
     let (end_monitor, ended) = oneshot::channel();
     let monitoring = tokio::spawn(monitor.run(ended));
     let ending = crawl.run(stop).await;
     let _ = end_monitor.send(());
     let monitor = monitoring.await.map_err(anyhow::Error::from)?;
     Ok((monitor, ending, signalled))
+}
+
+/// Returns the monitor of a crawl, which may end after `most_pages`.
+pub(super) fn monitor(
+    settings: &Settings,
+    host: &Host,
+    crawl: &Crawl,
+    dashboard: Option<Dashboard>,
+    most_pages: Option<u64>,
+) -> Monitor {
+    let mode = if host.is_embedded() { ProgressMode::None } else { settings.progress_mode() };
+    let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
+    let limits = CrawlLimits { pages: most_pages, time: settings.scope.max_time };
+    Monitor::new(host.clone(), settings.out.dir.clone(), crawl.watch(), progress, dashboard, limits)
 }
 
 /// Starts the dashboard and prints its URL. The crawl continues without if that fails.

@@ -11,7 +11,6 @@ use tokio::task::JoinSet;
 
 use crate::cli::cluster_settings::seeds_of_crawl;
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::cookie_file;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::dividable::dividable;
@@ -19,16 +18,15 @@ use crate::cli::errors::{CliError, cluster_error, crawl_error, exit};
 use crate::cli::format::{counted, thousands};
 use crate::cli::helper::Helper;
 use crate::cli::host::Host;
-use crate::cli::monitor::{CrawlLimits, Monitor};
-use crate::cli::progress::Progress;
+use crate::cli::monitor::Monitor;
 use crate::cli::rule_file;
-use crate::cli::run_crawl::start_dashboard;
+use crate::cli::run_crawl::{self, start_dashboard};
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::signals::{self, ReceivedSignals};
 use crate::cli::signing_key;
 use crate::cli::status_file::RunState;
-use crate::cli::terminal::{stderr_can_draw, stderr_color, write_stderr};
+use crate::cli::terminal::write_stderr;
 use crate::cluster::{
     Assignment, ClusterError, Connector, CrawlRow, CrawlState, CrawlWorker, EndOfGeneration, Generation,
     RunDescription, RunnerSettings, WorkerSettings, crawl_totals,
@@ -257,15 +255,10 @@ impl Work<'_> {
     }
 
     fn monitor(&mut self, crawl: &Crawl) -> Monitor {
-        let settings = self.settings;
-        let mode = if self.host.is_embedded() { ProgressMode::None } else { settings.progress_mode() };
-        let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
-        let watch = crawl.watch();
-        let controls = CrawlControls { pause: watch.pause_switch(), signals: self.signals.clone() };
-        let started = self.listener.take().and_then(|listener| start_dashboard(settings, listener, controls));
+        let controls = CrawlControls { pause: crawl.watch().pause_switch(), signals: self.signals.clone() };
+        let started = self.listener.take().and_then(|listener| start_dashboard(self.settings, listener, controls));
         let dashboard = self.dashboard.take().or(started);
-        let limits = CrawlLimits { pages: None, time: settings.scope.max_time };
-        Monitor::new(self.host.clone(), settings.out.dir.clone(), watch, progress, dashboard, limits)
+        run_crawl::monitor(self.settings, self.host, crawl, dashboard, None)
     }
 }
 

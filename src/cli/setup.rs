@@ -362,11 +362,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         insecure: http.insecure,
         ca_file: http.ca_file.clone(),
         http1_only: http.http1_only,
-        resolve: http
-            .resolve
-            .iter()
-            .map(|entry| fetch::ResolveOverride { host: entry.host.clone(), port: entry.port, address: entry.address })
-            .collect(),
+        resolve: http.resolve.clone(),
         allow_nets: settings.security.allow_nets.clone(),
         allow_private: settings.security.allow_private,
         delay: politeness.delay,

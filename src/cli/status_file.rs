@@ -14,6 +14,7 @@ use crate::cli::format::{byte_size, counted, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::detect::DeciderStats;
 use crate::model::{FrontierCounts, OutcomeKind, Totals};
+use crate::pipeline::RecentUrl;
 use crate::store::{self, FolderUse};
 
 /// Its name in the output folder.
@@ -72,30 +73,13 @@ pub struct StatusFile {
     pub waiting: Vec<WaitingOrigin>,
     /// The URLs that got their outcomes last, the newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub recent: Vec<RecentLine>,
+    pub recent: Vec<RecentUrl>,
     /// The URLs that failed last, the newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<RecentLine>,
+    pub failures: Vec<RecentUrl>,
     /// How much of its input `dedup` has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadStatus>,
-}
-
-/// A URL that has got its outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[allow(missing_docs)]
-pub struct RecentLine {
-    pub url: String,
-    pub outcome: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What went wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// The page that it repeats.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate_of: Option<String>,
 }
 
 /// How much of an input was read.

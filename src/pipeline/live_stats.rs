@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::detect::DeciderStats;
 use crate::model::{OutcomeKind, Reason, Totals};
 
@@ -10,17 +12,20 @@ use crate::model::{OutcomeKind, Reason, Totals};
 const RECENT: usize = 20;
 
 /// A URL that has got its outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentUrl {
     /// The URL.
     pub url: String,
     /// Its outcome.
     pub outcome: OutcomeKind,
     /// The reason, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// What went wrong, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The page that it repeats, if it is a duplicate.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,
 }
 

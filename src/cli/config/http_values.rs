@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::cli::config::value::Scalar;
-use crate::fetch::{MASK, is_secret_header};
+use crate::fetch::{MASK, ResolveOverride, is_secret_header};
 
 /// A header field: a valid name, and a value without line breaks.
 #[derive(Clone, PartialEq, Eq)]
@@ -173,18 +173,8 @@ impl Scalar for TypedUrl {
     }
 }
 
-/// An address for a host instead of a DNS lookup, like `--resolve` of curl.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolve {
-    /// The host name, in lower case.
-    pub host: String,
-    /// The port; all ports if absent.
-    pub port: Option<u16>,
-    /// The address.
-    pub address: IpAddr,
-}
-
-impl Scalar for Resolve {
+/// An address for a host instead of a DNS lookup, like `--resolve` of curl. The host is in lower case.
+impl Scalar for ResolveOverride {
     fn from_text(text: &str) -> Result<Self, String> {
         let error = || format!("'{text}' is not HOST:ADDR or HOST:PORT:ADDR, such as example.org:443:192.0.2.1");
         let (host, rest) = text.split_once(':').ok_or_else(error)?;
@@ -242,13 +232,13 @@ mod tests {
 
     #[test]
     fn a_fixed_address_may_name_a_port() {
-        let read = |text| Resolve::from_text(text).unwrap();
+        let read = |text| ResolveOverride::from_text(text).unwrap();
         assert_eq!((read("H:192.0.2.1").port, read("H:192.0.2.1").host.as_str()), (None, "h"));
         assert_eq!(read("h:80:192.0.2.1").port, Some(80));
         assert_eq!(read("h:80:[::1]").address, "::1".parse::<IpAddr>().unwrap());
         assert_eq!(read("h:::1").port, None);
         for text in ["h", "h:80", ":80:1.2.3.4", "h:x:1.2.3.4", "h:99999:1.2.3.4"] {
-            assert!(Resolve::from_text(text).is_err(), "{text}");
+            assert!(ResolveOverride::from_text(text).is_err(), "{text}");
         }
     }
 

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::key::table;
-use crate::cli::config::http_values::{HeaderLine, Proxy, Resolve};
+use crate::cli::config::http_values::{HeaderLine, Proxy};
 use crate::cli::config::units::Size;
+use crate::fetch::ResolveOverride;
 
 table! {
     /// HTTP requests and limits of responses.
@@ -102,7 +103,7 @@ table! {
         ///
         /// The DNS knows. It helps with a server that is not public yet.
         /// Example: --resolve www.example.org:203.0.113.7
-        pub resolve: Vec<Resolve> = comma_list("HOST[:PORT]:ADDR", "").flag("resolve"),
+        pub resolve: Vec<ResolveOverride> = comma_list("HOST[:PORT]:ADDR", "").flag("resolve"),
     }
 }
 
