@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::args::RunFlags;
 use crate::cli::config::http_values::mask_url;
-use crate::cli::config::settings::{Settings, fingerprint_difference};
+use crate::cli::config::settings::{SettingDifference, Settings, fingerprint_difference};
 use crate::cli::config::value_enums::EngineKind;
 use crate::cli::errors::{CliError, Phase, exit, opening_error, store_error};
 use crate::cli::format::counted;
@@ -53,18 +53,22 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
         return prepare_recrawl(folder);
     }
     if flags.resume && !folder.join("store").exists() {
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: nothing to resume", folder.display()));
-        return Err(error.with_hint("leave out --resume to start a crawl there"));
+        return Err(refused(folder, "nothing to resume", "leave out --resume to start a crawl there"));
     }
     if !flags.fresh {
         return expect_own(folder);
     }
     let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !flags.force {
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: the folder is not empty", folder.display()));
-        return Err(error.with_hint("delete the crawl in it with --fresh --force, or choose another folder with --out"));
+        let hint = "delete the crawl in it with --fresh --force, or choose another folder with --out";
+        return Err(refused(folder, "the folder is not empty", hint));
     }
     empty(folder, &found(folder))
+}
+
+/// Returns the error of a folder that the run cannot go on in.
+fn refused(folder: &Path, why: impl std::fmt::Display, hint: &str) -> CliError {
+    CliError::new(exit::NOT_RESUMABLE, format!("{}: {why}", folder.display())).with_hint(hint)
 }
 
 /// Rejects a folder whose store is incomplete because `reindex` was interrupted.
@@ -91,8 +95,8 @@ fn expect_own(folder: &Path) -> Result<(), CliError> {
     let Some(foreign) = names.iter().find(is_foreign).filter(|_| !names.iter().any(|name| is_ours(&name))) else {
         return Ok(());
     };
-    let message = format!("{}: the folder holds no crawl but '{}'", folder.display(), foreign.display());
-    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint("name a new folder, or an empty one, with -o DIR"))
+    let why = format!("the folder holds no crawl but '{}'", foreign.display());
+    Err(refused(folder, why, "name a new folder, or an empty one, with -o DIR"))
 }
 
 /// Rejects seeds of another site in the folder of a crawl, which would join the two silently.
@@ -111,13 +115,10 @@ pub(super) fn expect_related_seeds(settings: &Settings, seeds: &Seeds, flags: Ru
         0 => String::new(),
         others => format!(" and {}", counted(others as u64, "other seed", "other seeds")),
     };
-    let message = format!(
-        "{}: the folder holds the crawl of {}{others}, which this command does not name",
-        settings.out.dir.display(),
-        mask_url(first.url.as_str())
-    );
+    let first = mask_url(first.url.as_str());
+    let why = format!("the folder holds the crawl of {first}{others}, which this command does not name");
     let hint = "crawl into another folder with -o DIR; --add adds these seeds to the crawl in this folder";
-    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(hint))
+    Err(refused(&settings.out.dir, why, hint))
 }
 
 /// Whether two seeds mean the same URL; a seed without scheme means `https` and `http`.
@@ -143,8 +144,7 @@ fn prepare_recrawl(folder: &Path) -> Result<(), CliError> {
         if CrawlVersion::last(folder).map_err(opening_error)?.is_some() {
             return Ok(());
         }
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: no crawl to repeat", folder.display()));
-        return Err(error.with_hint("leave out --recrawl the first time"));
+        return Err(refused(folder, "no crawl to repeat", "leave out --recrawl the first time"));
     }
     let crawl = store::read_json_file(&folder.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
     let ended_with = |code: u8| crawl["exit_code"] == json!(code);
@@ -194,9 +194,8 @@ impl EarlierRun {
     /// Returns what this `crawl.json` says.
     pub fn of(settings: &Settings, crawl: &Value) -> Result<Self, CliError> {
         if crawl["command"] == DEDUP {
-            let message = format!("{}: the folder holds the results of dedup", settings.out.dir.display());
-            let error = CliError::new(exit::NOT_RESUMABLE, message);
-            return Err(error.with_hint("choose another folder for the crawl with --out"));
+            let hint = "choose another folder for the crawl with --out";
+            return Err(refused(&settings.out.dir, "the folder holds the results of dedup", hint));
         }
         let normalizer = Normalizer::new(settings.normalise_options());
         let seed = |text: &str| {
@@ -235,8 +234,8 @@ pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
     let read = store::read_json_file(&folder.join("crawl.json"));
     let Some(file) = read.map_err(opening_error)? else { return Ok(None) };
     if file["command"] != DEDUP {
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: the folder holds a crawl", folder.display()));
-        return Err(error.with_hint("choose another folder with --out, or delete the crawl in it with --fresh --force"));
+        let hint = "choose another folder with --out, or delete the crawl in it with --fresh --force";
+        return Err(refused(folder, "the folder holds a crawl", hint));
     }
     Ok(file["started"].as_str().map(str::to_owned))
 }
@@ -266,20 +265,11 @@ pub(super) fn compare(
     let (earlier, now) =
         (reference_crawls::of_fingerprint(&opened.identity.fingerprint), reference_crawls::line(against));
     let others = || (earlier != now).then(|| reference_crawls::difference(earlier, &now));
-    match fingerprint_difference(&opened.identity.fingerprint, &settings.fingerprint()).or_else(others) {
-        None => Ok(()),
-        Some(difference) => {
-            let message = format!(
-                "{}: its crawl was started with {} = {}, this run has {}",
-                settings.out.dir.display(),
-                difference.key,
-                difference.was,
-                difference.is
-            );
-            let hint = "use the same value, choose another folder with --out, or start over with --fresh --force";
-            Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(hint))
-        }
-    }
+    let difference = fingerprint_difference(&opened.identity.fingerprint, &settings.fingerprint());
+    let Some(SettingDifference { key, was, is }) = difference.or_else(others) else { return Ok(()) };
+    let why = format!("its crawl was started with {key} = {was}, this run has {is}");
+    let hint = "use the same value, choose another folder with --out, or start over with --fresh --force";
+    Err(refused(&settings.out.dir, why, hint))
 }
 
 /// The hint for a crawl that cannot be resumed.
@@ -290,8 +280,7 @@ pub(super) fn expect_resumable(settings: &Settings, opened: &store::OpenedStore)
     if opened.fresh || settings.engine != EngineKind::Spider {
         return Ok(());
     }
-    let message = format!("{}: the engine spider cannot resume the crawl in this folder", settings.out.dir.display());
-    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(START_OVER))
+    Err(refused(&settings.out.dir, "the engine spider cannot resume the crawl in this folder", START_OVER))
 }
 
 /// The file `crawl.json`, which describes the run in a folder.

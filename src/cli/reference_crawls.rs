@@ -22,8 +22,8 @@ pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Re
     }
     let own = settings.out.dir.canonicalize().ok();
     if let Some(folder) = folders.iter().find(|folder| own.is_some() && folder.canonicalize().ok() == own) {
-        let source = settings.source("dedup.against");
-        return Err(CliError::usage(format!("{source}: {} is the output folder itself", folder.display()))
+        return Err(settings
+            .refuse("dedup.against", format!("{} is the output folder itself", folder.display()))
             .with_hint("a crawl always compares with its own pages"));
     }
     read_folders(folders, settings, rendering).map(|against| Some(Arc::new(against)))

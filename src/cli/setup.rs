@@ -47,8 +47,8 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
         value_enums::EngineKind::Spider => Ok(crawl::Engine::Spider),
         #[cfg(not(feature = "spider"))]
         value_enums::EngineKind::Spider => {
-            let message = format!("{}: this build lacks the engine spider", settings.source("engine"));
-            Err(CliError::usage(message).with_hint("build with --features spider, or leave out --engine"))
+            let error = settings.refuse("engine", "this build lacks the engine spider");
+            Err(error.with_hint("build with --features spider, or leave out --engine"))
         }
     }
 }
@@ -60,15 +60,13 @@ pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::Head
     if set.mode == value_enums::PageSource::Static {
         return Ok(None);
     }
-    let source = settings.source("browser.mode");
     let executable = match &set.executable {
         Some(path) if path.is_file() => path.clone(),
         Some(path) => {
-            let source = settings.source("browser.executable");
-            return Err(CliError::usage(format!("{source}: {}: no such file", path.display())));
+            return Err(settings.refuse("browser.executable", format!("{}: no such file", path.display())));
         }
         None => crate::headless::find().ok_or_else(|| {
-            CliError::usage(format!("{source}: Chromium not found"))
+            settings.refuse("browser.mode", "Chromium not found")
                 .with_hint("install it (apt install chromium, dnf install chromium, brew install --cask chromium), or set the key browser.executable")
         })?,
     };
@@ -88,8 +86,8 @@ pub(super) fn reject_headless(settings: &Settings) -> Result<(), CliError> {
     if settings.browser.mode == value_enums::PageSource::Static {
         return Ok(());
     }
-    let message = format!("{}: this build cannot render pages", settings.source("browser.mode"));
-    Err(CliError::usage(message)
+    Err(settings
+        .refuse("browser.mode", "this build cannot render pages")
         .with_hint("build for a Unix system with --features browser, or use --page-source static"))
 }
 
@@ -108,9 +106,8 @@ pub(super) fn document_options(settings: &Settings) -> Result<Option<documents::
     if !settings.pdf.read {
         return Ok(None);
     }
-    let source = settings.source("pdf.read");
     if cfg!(not(feature = "pdf")) {
-        return Err(CliError::usage(format!("{source}: this build cannot read PDF")).with_hint(
+        return Err(settings.refuse("pdf.read", "this build cannot read PDF").with_hint(
             "build with --features pdf, or leave it out; --accept-type application/pdf keeps PDF without text",
         ));
     }
@@ -120,7 +117,7 @@ pub(super) fn document_options(settings: &Settings) -> Result<Option<documents::
         text: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
     };
     let OwnProgram { program, mut arguments } = OwnProgram::find()
-        .map_err(|error| CliError::usage(format!("{source}: the program does not find itself: {error}")))?;
+        .map_err(|error| settings.refuse("pdf.read", format!("the program does not find itself: {error}")))?;
     arguments.extend(ReadDocumentArguments::for_limits(&limits));
     Ok(Some(documents::Options { program, arguments, limits }))
 }
@@ -222,8 +219,7 @@ fn focus_options(settings: &Settings) -> Result<Option<crawl::FocusOptions>, Cli
 /// Returns the example that a value of `--focus` stands for.
 fn example(settings: &Settings, text: &str) -> Result<crawl::Example, CliError> {
     if let Some(path) = text.strip_prefix('@') {
-        let read = std::fs::read(path)
-            .map_err(|error| CliError::usage(format!("{}: {path}: {error}", settings.source("focus.terms"))))?;
+        let read = std::fs::read(path).map_err(|error| settings.refuse("focus.terms", format!("{path}: {error}")))?;
         return Ok(crawl::Example::Text(String::from_utf8_lossy(&read).into_owned()));
     }
     let is_url = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
@@ -231,7 +227,7 @@ fn example(settings: &Settings, text: &str) -> Result<crawl::Example, CliError> 
         return Ok(crawl::Example::Text(text.to_owned()));
     }
     let url = Normalizer::new(settings.normalise_options()).absolute(text);
-    let url = url.map_err(|error| CliError::usage(format!("{}: {text}: {error}", settings.source("focus.terms"))))?;
+    let url = url.map_err(|error| settings.refuse("focus.terms", format!("{text}: {error}")))?;
     Ok(crawl::Example::Page(url))
 }
 
@@ -251,8 +247,7 @@ fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<pagete
     }
     let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(pagetext::Synonyms::shipped()))) };
     let name = path.display().to_string();
-    let table = std::fs::read(path)
-        .map_err(|error| CliError::usage(format!("{}: {name}: {error}", settings.source("dedup.synonyms"))))?;
+    let table = std::fs::read(path).map_err(|error| settings.refuse("dedup.synonyms", format!("{name}: {error}")))?;
     let read = pagetext::Synonyms::read(&name, &table);
     read.map(|table| Some(Arc::new(table))).map_err(|error| CliError::usage(error.to_string()))
 }

@@ -14,8 +14,8 @@ use crate::objects::ObjectUrl;
 pub(super) fn load_settings(flags: Vec<GivenValue>, source: &ConfigSource) -> Result<Settings, CliError> {
     let settings = load_settings_for_any_output(flags, source)?;
     if ObjectUrl::of(&settings.out.dir).is_some() {
-        let source = settings.source("out.dir");
-        return Err(CliError::usage(format!("{source}: an output folder has to be on a disk"))
+        return Err(settings
+            .refuse("out.dir", "an output folder has to be on a disk")
             .with_hint("name a folder, then: ndcrawl export FOLDER --format jsonl -o s3://BUCKET/NAME"));
     }
     Ok(settings)

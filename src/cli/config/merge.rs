@@ -96,50 +96,49 @@ fn layer(source: &Source) -> (u8, &str) {
     }
 }
 
+/// Refuses values that contradict each other, and sets what follows from others.
 fn settle(mut settings: Settings) -> Result<Settings, CliError> {
-    if settings.scope.kind == ScopeKind::Any && settings.scope.max_pages.is_none() {
-        let source = settings.source("scope.kind");
-        return Err(
-            CliError::usage(format!("{source}: the scope 'any' is unlimited")).with_hint("also give --max-pages N")
-        );
-    }
-    if settings.scope.sitemaps == Sitemaps::Only && settings.scope.depth == 0 {
-        let source = settings.source("scope.depth");
-        return Err(CliError::usage(format!("{source}: the pages that a sitemap lists are one step away from it"))
-            .with_hint("leave out --depth: with --sitemaps only, no link is followed in any case"));
-    }
-    if settings.engine == EngineKind::Spider && !settings.focus.terms.is_empty() {
-        let source = settings.source("focus.terms");
-        return Err(CliError::usage(format!(
-            "{source}: the engine spider has its own order, so no page can be fetched first"
-        ))
-        .with_hint("leave out --engine spider: the built-in frontier can focus on a topic"));
-    }
-    if settings.engine == EngineKind::Spider && settings.dedup.links == DuplicateLinks::Defer {
-        let source = settings.source("dedup.links");
-        return Err(CliError::usage(format!(
-            "{source}: the engine spider has its own order, so no link can be fetched last"
-        ))
-        .with_hint("with --engine spider, --duplicate-links takes skip, follow or sample:P"));
-    }
+    let has_second = settings.dedup.second_check == SecondCheck::OwnWords;
+    expect_sound_scope(&settings)?;
     if let Some(listen) = settings.dashboard.listen.filter(|listen| !listen.is_loopback() && !settings.dashboard.public)
     {
-        let source = settings.source("dashboard.listen");
-        return Err(CliError::usage(format!("{source}: {listen} can be reached from other machines"))
+        return Err(settings
+            .refuse("dashboard.listen", format!("{listen} can be reached from other machines"))
             .with_hint("the dashboard has no password; use a loopback address, or add --dashboard-public"));
+    }
+    if settings.dedup.lose_at_most.is_some() && !(has_second && settings.dedup.detector == Detector::Mwo) {
+        return Err(settings
+            .refuse("dedup.lose_at_most", "only the detector mwo with own words counts what is lost")
+            .with_hint("leave out --detector and second_check, or the bound"));
     }
     if settings.identity.user_agent.0.is_empty() {
         settings.identity.user_agent = HeaderText(user_agent(&settings.identity.contact.0));
     }
-    let has_second = settings.dedup.second_check == SecondCheck::OwnWords;
-    if settings.dedup.lose_at_most.is_some() && !(has_second && settings.dedup.detector == Detector::Mwo) {
-        let source = settings.source("dedup.lose_at_most");
-        return Err(CliError::usage(format!("{source}: only the detector mwo with own words counts what is lost"))
-            .with_hint("leave out --detector and second_check, or the bound"));
-    }
     settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
     settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
+}
+
+/// Refuses scopes without end or without pages, and what an engine cannot do.
+fn expect_sound_scope(settings: &Settings) -> Result<(), CliError> {
+    let refuse = |key, why: &str, hint: &str| Err(settings.refuse(key, why).with_hint(hint));
+    let (scope, is_spider) = (&settings.scope, settings.engine == EngineKind::Spider);
+    if scope.kind == ScopeKind::Any && scope.max_pages.is_none() {
+        return refuse("scope.kind", "the scope 'any' is unlimited", "also give --max-pages N");
+    }
+    if scope.sitemaps == Sitemaps::Only && scope.depth == 0 {
+        let hint = "leave out --depth: with --sitemaps only, no link is followed in any case";
+        return refuse("scope.depth", "the pages that a sitemap lists are one step away from it", hint);
+    }
+    if is_spider && !settings.focus.terms.is_empty() {
+        let hint = "leave out --engine spider: the built-in frontier can focus on a topic";
+        return refuse("focus.terms", "the engine spider has its own order, so no page can be fetched first", hint);
+    }
+    if is_spider && settings.dedup.links == DuplicateLinks::Defer {
+        let hint = "with --engine spider, --duplicate-links takes skip, follow or sample:P";
+        return refuse("dedup.links", "the engine spider has its own order, so no link can be fetched last", hint);
+    }
+    Ok(())
 }
 
 /// Returns the default `User-Agent`. It names the contact if there is one.

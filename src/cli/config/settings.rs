@@ -4,6 +4,7 @@
 //! environment and `--depth` on the command line. Defaults and descriptions are in the [schema].
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -17,6 +18,7 @@ use crate::cli::config::schema::{
 };
 use crate::cli::config::source::Source;
 use crate::cli::config::value_enums::{Choice, EngineKind, LogLevel, ProgressMode};
+use crate::cli::errors::CliError;
 use crate::model::NormalizeOptions;
 
 table! {
@@ -80,6 +82,11 @@ impl Settings {
     /// Returns whether the key was set.
     pub fn is_given(&self, key: &str) -> bool {
         self.source(key) != Source::Default
+    }
+
+    /// Returns the error of a value that is refused: it names what has set it.
+    pub fn refuse(&self, key: &str, why: impl fmt::Display) -> CliError {
+        CliError::usage(format!("{}: {why}", self.source(key)))
     }
 
     /// Returns all settings as one flat object, key to value, secrets masked.

@@ -58,9 +58,8 @@ pub(super) fn bind(settings: &Settings) -> Result<Option<TcpListener>, CliError>
         Ok(Some(listener))
     });
     bound.map_err(|error| {
-        let source = settings.source("dashboard.listen");
-        CliError::usage(format!("{source}: cannot serve the dashboard at {listen}: {error}"))
-            .with_hint("choose another port, or 0 for a free one")
+        let why = format!("cannot serve the dashboard at {listen}: {error}");
+        settings.refuse("dashboard.listen", why).with_hint("choose another port, or 0 for a free one")
     })
 }
 
