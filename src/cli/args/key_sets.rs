@@ -34,15 +34,10 @@ pub struct MachineKeys;
 impl KeySet for MachineKeys {
     fn keys() -> Vec<&'static Key> {
         let mut keys = AllKeys::keys();
-        keys.retain(|key| key.owner == Owner::Machine && !NOT_OF_WORKERS.contains(&key.name));
+        keys.retain(|key| key.owner == Owner::Machine);
         keys
     }
 }
-
-/// Keys of a crawl of one process.
-#[cfg(feature = "cluster")]
-const NOT_OF_WORKERS: [&str; 6] =
-    ["seeds", "seeds_file", "dedup.against", "fail_over", "max_duplicate_rate", "out.report"];
 
 /// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
 const NOT_OF_EVAL: [&str; 9] = [

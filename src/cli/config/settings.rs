@@ -23,7 +23,7 @@ use crate::model::NormalizeOptions;
 
 table! {
     /// All settings. Its own keys stand at the top of a file, before any table.
-    pub struct Settings in [] of Machine {
+    pub struct Settings in [] of Alone {
         /// URLs to start from
         ///
         /// A crawl needs a start. Without a scheme, https is tried first, then http.

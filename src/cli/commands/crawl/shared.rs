@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use crate::cli::args::CrawlArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
 use crate::cli::cluster_settings::{TURN_PAGES, of_crawl};
-use crate::cli::config::schema::{self, Owner};
+use crate::cli::config::schema::{self, Key, Owner};
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error};
@@ -81,7 +81,7 @@ pub(super) fn run(
 fn machine_settings(arguments: &CrawlArguments) -> Vec<(String, String)> {
     let given = arguments.given();
     // The folder and the port of each worker are its own.
-    let is_own = |name: &str| name.starts_with("seeds") || matches!(name, "dashboard.listen" | "out.dir");
-    let of_machine = given.iter().filter(|value| value.key.owner == Owner::Machine && !is_own(value.key.name));
+    let is_own = |key: &Key| matches!(key.name, "dashboard.listen" | "out.dir");
+    let of_machine = given.iter().filter(|value| value.key.owner == Owner::Machine && !is_own(value.key));
     of_machine.map(|value| (schema::variable_of(value.key.name), value.texts.join("\n"))).collect()
 }

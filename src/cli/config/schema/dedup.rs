@@ -105,7 +105,7 @@ table! {
         ///
         /// None. Pages that the earlier crawl stored count as seen before.
         /// Example: --against last-month
-        pub against: Vec<PathBuf> = list("DIR").flag("against").of_machine(),
+        pub against: Vec<PathBuf> = list("DIR").flag("against").of_one_process(),
         /// dd: do not store pages more similar than F either
         ///
         /// The threshold: what is no duplicate is stored.

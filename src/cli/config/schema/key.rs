@@ -32,6 +32,8 @@ pub enum Owner {
     Crawl,
     /// That of each process.
     Machine,
+    /// Of a crawl that one process runs alone.
+    Alone,
 }
 
 /// A setting.
@@ -157,6 +159,11 @@ impl Key {
 
     pub(crate) const fn of_machine(mut self) -> Self {
         self.owner = Owner::Machine;
+        self
+    }
+
+    pub(crate) const fn of_one_process(mut self) -> Self {
+        self.owner = Owner::Alone;
         self
     }
 

@@ -29,7 +29,8 @@ table! {
         ///
         /// The report answers what most people ask first.
         /// Example: --no-report
-        pub report: bool = switch(true).flag("no-report").flag_help("Do not write the report when the crawl ends"),
+        pub report: bool = switch(true).flag("no-report").flag_help("Do not write the report when the crawl ends")
+            .of_one_process(),
         /// Stop when less disk space is free; the crawl can be resumed
         ///
         /// Room to end in order and for other programs.
