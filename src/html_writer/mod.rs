@@ -8,11 +8,13 @@
 //! file, or can fail.
 
 mod data_table;
+mod figures;
 mod page;
 pub mod plot;
 mod treemap;
 
 pub use data_table::DataTable;
+pub use figures::{byte_size, span};
 pub use page::{
     TableCell, TableRow, card, counted, escaped, escaped_lines, figure, folded, link, live_page, page, report_page,
     shortened, table, thousands, words,

@@ -1,10 +1,11 @@
 //! Tables of the report: the first rows in the page, all rows in a CSV file beside it.
 
 use std::io;
+use std::time::Duration;
 
-use super::{byte_size, share, span};
+use super::share;
 use crate::export::csv_cell;
-use crate::html_writer::{DataTable, TableCell, TableRow, escaped, link, shortened, thousands};
+use crate::html_writer::{DataTable, TableCell, TableRow, byte_size, escaped, link, shortened, span, thousands};
 
 /// Maximum characters of a text in a cell.
 const MOST_TEXT: usize = 160;
@@ -67,7 +68,7 @@ impl Cell {
             Cell::Share(part, whole) => TableCell::Figure(share(*part, *whole)),
             Cell::Figure(text) => TableCell::Figure(text.clone()),
             Cell::Millis(None) => TableCell::Figure("–".to_owned()),
-            Cell::Millis(Some(millis)) => TableCell::Value(span(*millis), *millis as f64),
+            Cell::Millis(Some(millis)) => TableCell::Value(span(Duration::from_millis(*millis)), *millis as f64),
             Cell::Bytes(bytes) => TableCell::Value(byte_size(*bytes), *bytes as f64),
             Cell::Score(score) => TableCell::Figure(score.map_or("–".to_owned(), |score| score.to_string())),
         }

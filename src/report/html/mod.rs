@@ -19,12 +19,15 @@ mod skip_cost;
 mod tests;
 
 use std::io;
+use std::time::Duration;
 
 use data_encoding::BASE64;
 use sha2::{Digest as _, Sha256};
 
 use super::Report;
-use crate::html_writer::{TABLES_SCRIPT, card, counted, escaped, folded, link, report_page, shortened, thousands};
+use crate::html_writer::{
+    TABLES_SCRIPT, byte_size, card, counted, escaped, folded, link, report_page, shortened, span, thousands,
+};
 use crate::model::OutcomeKind;
 use listing::Parts;
 
@@ -113,8 +116,11 @@ fn head(report: &Report) -> String {
     let facts = &report.facts;
     let day =
         |time: &Option<String>| time.as_deref().map_or("?".to_owned(), |time| escaped(time.get(..19).unwrap_or(time)));
-    let spent =
-        if facts.inputs.is_some() { String::new() } else { format!("crawl time {}; ", span(report.totals.millis)) };
+    let spent = if facts.inputs.is_some() {
+        String::new()
+    } else {
+        format!("crawl time {}; ", span(Duration::from_millis(report.totals.millis)))
+    };
     let stopped = facts.stopped.as_deref().map_or(String::new(), |why| format!(", stopped: {}", escaped(why)));
     let title = title(report);
     format!(
@@ -195,23 +201,4 @@ fn and_more(all: usize, shown: usize, what: &str) -> String {
 /// `12.3 %`.
 fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "–".to_owned() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
-}
-
-/// `1.5 MiB`.
-fn byte_size(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let steps = (0..5).take_while(|step| bytes as f64 / 1024f64.powi(*step) >= 1023.95).count();
-    let places = usize::from(steps > 0);
-    format!("{:.places$} {}", bytes as f64 / 1024f64.powi(steps as i32), UNITS[steps])
-}
-
-/// `1 h 5 min`, `2 min 3 s`, `1.2 s`, `120 ms`.
-fn span(millis: u64) -> String {
-    let seconds = millis / 1000;
-    match seconds {
-        0 => format!("{millis} ms"),
-        1..=59 => format!("{:.1} s", millis as f64 / 1000.0),
-        60..=3599 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
 }

@@ -315,9 +315,3 @@ fn a_crawl_that_compared_nothing_has_a_report_too() {
     assert_harmless(&html);
     assert!(html.contains("No page was compared") && html.contains("no pages"), "{html}");
 }
-
-#[test]
-fn figures_of_bytes_and_times_are_short() {
-    assert_eq!([0, 1023, 1536, 1 << 30].map(byte_size), ["0 B", "1023 B", "1.5 KiB", "1.0 GiB"]);
-    assert_eq!([120, 1234, 123_000, 3_900_000].map(span), ["120 ms", "1.2 s", "2 min 3 s", "1 h 5 min"]);
-}
