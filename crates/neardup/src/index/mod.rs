@@ -29,6 +29,8 @@ use crate::model::{Score, Sequence, TermId, Threshold};
 
 pub use inverted_index::InvertedIndex;
 pub use prefix_filter::PrefixFilter;
+#[cfg(test)]
+pub(crate) use run_index::ONE_IN;
 pub use run_index::{RunIndex, RunKeys};
 
 /// Selects the index that finds candidates.

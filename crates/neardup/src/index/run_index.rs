@@ -18,7 +18,7 @@ use crate::model::Sequence;
 use crate::model::arrays::{invalid, read_array, write_array};
 
 /// A page is worth a comparison if one in so many of its filed runs is shared.
-const ONE_IN: usize = 16;
+pub(crate) const ONE_IN: usize = 16;
 
 /// Pages that one key of a name leads to, at most: a name that more stored pages of one text bear identifies none.
 const MOST_NAMED: usize = 32;

@@ -69,6 +69,24 @@ struct Layer {
     runs: usize,
 }
 
+/// How many documents have a run that is not common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) run: u64,
+    in_all: u8,
+    in_newest: u8,
+}
+
+impl Counted {
+    pub(super) fn never(run: u64) -> Self {
+        Self { run, in_all: 0, in_newest: 0 }
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.in_all > 0
+    }
+}
+
 /// A counter of a block.
 #[derive(Clone, Copy)]
 struct Place {
@@ -91,25 +109,35 @@ impl CommonRuns {
     }
 
     /// Counts the runs of a document, each once. Returns those that became common.
+    pub(super) fn add(&mut self, runs: impl Iterator<Item = u64>) -> Vec<u64> {
+        let counted = self.count(runs);
+        self.raise(counted)
+    }
+
+    /// Returns how many documents have each run, in order; not those that are common.
     ///
     /// Cost: a read from anywhere in memory for each run and layer. Reads of several runs overlap.
-    pub(super) fn add(&mut self, runs: impl Iterator<Item = u64>) -> Vec<u64> {
-        let runs: Vec<u64> = runs.filter(|run| !self.has(*run)).collect();
+    pub(super) fn count(&mut self, runs: impl Iterator<Item = u64>) -> Vec<Counted> {
         if self.layers.last().is_none_or(Layer::is_full) {
             self.make_room();
         }
-        // Counts in all layers, and in the newest.
-        let mut counts = vec![(0, 0); runs.len()];
+        let mut counted: Vec<Counted> = runs.map(Counted::never).collect();
         for layer in &self.layers {
-            for ((count, newest), run) in counts.iter_mut().zip(&runs) {
-                *newest = layer.count(*run);
-                *count += *newest;
+            for counted in &mut counted {
+                counted.in_newest = layer.count(counted.run);
+                counted.in_all += counted.in_newest;
             }
         }
+        counted.retain(|counted| !self.is_common(counted));
+        counted
+    }
+
+    /// Counts one document more for each run, given what [`count`](Self::count) returned. Returns those that became common.
+    pub(super) fn raise(&mut self, counted: impl IntoIterator<Item = Counted>) -> Vec<u64> {
         let mut newly = Vec::new();
-        for (run, (count, newest)) in runs.into_iter().zip(counts) {
-            if count + 1 < self.documents {
-                self.raise(run, newest + 1, count == 0);
+        for Counted { run, in_all, in_newest } in counted {
+            if in_all + 1 < self.documents {
+                self.raise_newest(run, in_newest + 1, in_all == 0);
             } else if self.common.insert(run) {
                 newly.push(run);
             }
@@ -117,13 +145,13 @@ impl CommonRuns {
         newly
     }
 
-    /// Returns how many documents have the run. If they are many, their number is that which makes a run common.
-    pub(super) fn count(&self, run: u64) -> u8 {
-        let counted = || self.layers.iter().fold(0, |sum: u8, layer| sum.saturating_add(layer.count(run)));
-        if self.has(run) { self.documents } else { counted().min(self.documents - 1) }
+    /// Looks for a run in the set only where its counters tell that it may be there: of all that they counted until it became
+    /// common, the newest layer may have forgotten one.
+    fn is_common(&self, counted: &Counted) -> bool {
+        counted.in_all + 2 >= self.documents && self.has(counted.run)
     }
 
-    fn raise(&mut self, run: u64, to: u8, is_new: bool) {
+    fn raise_newest(&mut self, run: u64, to: u8, is_new: bool) {
         if let Some(newest) = self.layers.last_mut() {
             let is_raised = newest.raise(run, to);
             newest.runs += usize::from(is_raised && is_new);

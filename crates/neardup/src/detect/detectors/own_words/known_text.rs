@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::common_runs::CommonRuns;
+use super::common_runs::{CommonRuns, Counted};
 use crate::model::RunningText;
 
 /// Documents of different subjects that make a run common.
@@ -38,14 +38,18 @@ impl KnownText {
             return self.runs.add(text.runs());
         }
         let name = text.name_hash();
-        let runs: Vec<u64> = text.runs().filter(|run| !self.runs.has(*run)).collect();
-        let named: Vec<u64> = runs.iter().map(|run| run ^ name).collect();
-        let documents: Vec<u8> = named.iter().map(|named| self.named.count(*named)).collect();
-        let is_of_site = documents.iter().any(|documents| *documents >= COMMON_NAME);
-        let counted = runs.into_iter().zip(documents).filter(|(_, documents)| is_of_site || *documents == 0);
-        let counted: Vec<u64> = counted.map(|(run, _)| run).collect();
-        self.named.add(named.into_iter());
-        self.runs.add(counted.into_iter())
+        let (said, new): (Vec<_>, Vec<_>) = self.runs.count(text.runs()).into_iter().partition(Counted::is_known);
+        // What nobody has said, nobody has said under this name.
+        let named = self.named.count(said.iter().map(|counted| counted.run ^ name));
+        let is_of_site = named.len() < said.len();
+        let mut counted = said;
+        if !is_of_site {
+            let mut named = named.iter();
+            counted.retain(|_| named.next().is_some_and(|named| !named.is_known()));
+        }
+        counted.extend(&new);
+        self.named.raise(named.into_iter().chain(new.iter().map(|counted| Counted::never(counted.run ^ name))));
+        self.runs.raise(counted)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -42,6 +42,8 @@
 mod common_runs;
 mod comparison;
 mod known_text;
+#[cfg(test)]
+mod planted_tests;
 mod sample;
 
 use std::io::{self, Read, Write};
