@@ -1,34 +1,16 @@
 //! How many documents of different subjects say a run of words, in bounded memory.
 //!
-//! Runs that are not common yet are counted by a count-min sketch with conservative update (Estan and Varghese, "New
-//! directions in traffic measurement and accounting"): a run has two counters of four bits in one block of a cache line,
-//! and its count is the least of them. So a count is never too low, and too high where two other runs fall on its
-//! counters. A layer takes [`RUNS_A_BLOCK`] runs a block; then one of four times the size is added, and a count is the sum
-//! over all layers. Beyond the memory limit the newest layer forgets what one document alone has said ("lossy counting",
-//! Manku and Motwani). Common runs are few, and stand in a set: whoever compares pages asks for nothing else.
+//! Common runs are few, and stand in a set: whoever compares pages asks for nothing else. Runs that are not common yet are
+//! [counted](RunCounts). At the memory limit what one document alone has said is forgotten ("lossy counting", Manku and
+//! Motwani), then what two have said, and so on.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{self, Read, Write};
 
 use hashbrown::HashSet;
 
-use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
-
-/// Counters of a block: 4 bits each, 64 bytes together.
-const COUNTERS: u64 = 128;
-/// Words of 64 bits in a block.
-const WORDS: usize = 8;
-/// Counters of a run.
-const HASHES: usize = 2;
-/// The most that a counter counts. A run is common before.
-const MOST: u8 = 15;
-/// Distinct runs for which a block has room. In a full layer `(1 − e^(−48/128))²`, 10 in 100 runs that were never counted look
-/// counted once.
-const RUNS_A_BLOCK: usize = 24;
-/// Blocks of the first layer: 128 KiB.
-const FIRST: usize = 2_048;
-/// The next layer has so many times the blocks.
-const GROWTH: usize = 4;
+use super::run_counts::RunCounts;
+use crate::model::arrays::{read_array, write_array};
 
 /// Runs are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,54 +34,38 @@ impl Hasher for AsItIs {
 pub(super) type OfRuns = BuildHasherDefault<AsItIs>;
 
 /// Which runs many documents have, and counts of the others.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CommonRuns {
     common: HashSet<u64, OfRuns>,
-    layers: Vec<Layer>,
-    /// The most memory, in bytes.
+    counts: RunCounts,
+    /// The most memory for counts, in bytes.
     limit: usize,
     /// Documents that make a run common.
     documents: u8,
-}
-
-#[derive(Debug, Default)]
-struct Layer {
-    blocks: Vec<u64>,
-    /// Distinct runs that were counted here first.
-    runs: usize,
 }
 
 /// How many documents have a run that is not common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     pub(super) run: u64,
-    in_all: u8,
-    in_newest: u8,
+    documents: u8,
 }
 
 impl Counted {
     pub(super) fn never(run: u64) -> Self {
-        Self { run, in_all: 0, in_newest: 0 }
+        Self { run, documents: 0 }
     }
 
     pub(super) fn is_known(&self) -> bool {
-        self.in_all > 0
+        self.documents > 0
     }
 }
 
-/// A counter of a block.
-#[derive(Clone, Copy)]
-struct Place {
-    word: usize,
-    shift: u32,
-}
-
 impl CommonRuns {
-    /// Creates counts that take at most `limit` bytes, but at least a first layer and what is common: what so many documents
-    /// have.
+    /// Creates counts that take at most `limit` bytes, but at least a first table. Common is what so many documents have.
     pub(super) fn new(limit: usize, documents: u8) -> Self {
-        assert!((2..=MOST).contains(&documents), "a counter counts up to {MOST}");
-        Self { limit, documents, ..Self::default() }
+        assert!((2..=RunCounts::HIGHEST).contains(&documents), "a counter counts up to {}", RunCounts::HIGHEST);
+        Self { common: HashSet::default(), counts: RunCounts::default(), limit, documents }
     }
 
     /// Returns whether many documents have the run.
@@ -116,28 +82,19 @@ impl CommonRuns {
 
     /// Returns how many documents have each run, in order; not those that are common.
     ///
-    /// Cost: a read from anywhere in memory for each run and layer. Reads of several runs overlap.
-    pub(super) fn count(&mut self, runs: impl Iterator<Item = u64>) -> Vec<Counted> {
-        if self.layers.last().is_none_or(Layer::is_full) {
-            self.make_room();
-        }
-        let mut counted: Vec<Counted> = runs.map(Counted::never).collect();
-        for layer in &self.layers {
-            for counted in &mut counted {
-                counted.in_newest = layer.count(counted.run);
-                counted.in_all += counted.in_newest;
-            }
-        }
-        counted.retain(|counted| !self.is_common(counted));
-        counted
+    /// Cost: a read from anywhere in memory for each run. Reads of several runs overlap.
+    pub(super) fn count(&self, runs: impl Iterator<Item = u64>) -> Vec<Counted> {
+        let counted = runs.map(|run| Counted { run, documents: self.counts.get(run) });
+        counted.filter(|counted| !self.is_common(counted)).collect()
     }
 
     /// Counts one document more for each run, given what [`count`](Self::count) returned. Returns those that became common.
-    pub(super) fn raise(&mut self, counted: impl IntoIterator<Item = Counted>) -> Vec<u64> {
+    pub(super) fn raise(&mut self, counted: Vec<Counted>) -> Vec<u64> {
+        self.make_room(counted.len());
         let mut newly = Vec::new();
-        for Counted { run, in_all, in_newest } in counted {
-            if in_all + 1 < self.documents {
-                self.raise_newest(run, in_newest + 1, in_all == 0);
+        for Counted { run, documents } in counted {
+            if documents + 1 < self.documents {
+                self.counts.raise(run, documents + 1);
             } else if self.common.insert(run) {
                 newly.push(run);
             }
@@ -145,109 +102,50 @@ impl CommonRuns {
         newly
     }
 
-    /// Looks for a run in the set only where its counters tell that it may be there: of all that they counted until it became
-    /// common, the newest layer may have forgotten one.
+    /// The counter of a common run stands below its last document, and is not forgotten.
     fn is_common(&self, counted: &Counted) -> bool {
-        counted.in_all + 2 >= self.documents && self.has(counted.run)
+        counted.documents + 1 >= self.documents && self.has(counted.run)
     }
 
-    fn raise_newest(&mut self, run: u64, to: u8, is_new: bool) {
-        if let Some(newest) = self.layers.last_mut() {
-            let is_raised = newest.raise(run, to);
-            newest.runs += usize::from(is_raised && is_new);
+    /// Makes room for so many runs: a larger table, and where that takes too much memory, less knowledge.
+    fn make_room(&mut self, runs: usize) {
+        while !self.counts.has_room_for(runs) && self.counts.bytes() * 2 <= self.limit {
+            self.counts.grow();
+        }
+        if !self.counts.has_room_for(runs) {
+            self.forget(runs + self.counts.capacity() / 4);
         }
     }
 
-    fn make_room(&mut self) {
-        let blocks = self.layers.last().map_or(FIRST, |newest| newest.len() * GROWTH);
-        let is_full = self.bytes() + blocks * WORDS * size_of::<u64>() > self.limit;
-        match self.layers.last_mut().filter(|_| is_full) {
-            Some(newest) => newest.forget(),
-            None => self.layers.push(Layer { blocks: vec![0; blocks * WORDS], runs: 0 }),
+    /// Forgets what few documents have, until there is room for a while.
+    fn forget(&mut self, runs: usize) {
+        for documents in 2..self.documents {
+            if !self.counts.has_room_for(runs) {
+                self.counts.forget_below(documents);
+            }
+        }
+        // What is left is common, which no limit bounds.
+        while !self.counts.has_room_for(runs) {
+            self.counts.grow();
         }
     }
 
     /// Returns the memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.common.allocation_size() + self.layers.iter().map(|layer| size_of_val(&layer.blocks[..])).sum::<usize>()
+        self.common.allocation_size() + self.counts.bytes()
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut common: Vec<u64> = self.common.iter().copied().collect();
         common.sort_unstable();
         write_array(out, &common)?;
-        write_number(out, self.layers.len() as u64)?;
-        for layer in &self.layers {
-            write_number(out, layer.runs as u64)?;
-            write_array(out, &layer.blocks)?;
-        }
-        Ok(())
+        self.counts.save(out)
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.common = read_array::<u64>(input)?.into_iter().collect();
-        self.layers.clear();
-        for _ in 0..read_number::<u64>(input)? {
-            let runs = read_number::<u64>(input)?;
-            let blocks: Vec<u64> = read_array(input)?;
-            if blocks.is_empty() || !blocks.len().is_multiple_of(WORDS) {
-                return Err(invalid("counts of runs that can't be read"));
-            }
-            self.layers.push(Layer { blocks, runs: usize::try_from(runs).unwrap_or(usize::MAX) });
-        }
+        self.counts = RunCounts::load(input)?;
         Ok(())
-    }
-}
-
-impl Layer {
-    /// Returns the number of blocks.
-    fn len(&self) -> usize {
-        self.blocks.len() / WORDS
-    }
-
-    fn is_full(&self) -> bool {
-        self.runs >= self.len() * RUNS_A_BLOCK
-    }
-
-    /// Returns where the counters of a run are.
-    fn places(&self, run: u64) -> [Place; HASHES] {
-        // The high bits choose the block, others the counters.
-        let block = (((run >> 32) * self.len() as u64) >> 32) as usize;
-        std::array::from_fn(|hash| {
-            let counter = (run >> (7 * hash)) % COUNTERS;
-            Place { word: block * WORDS + (counter / 16) as usize, shift: (counter % 16) as u32 * 4 }
-        })
-    }
-
-    fn at(&self, place: Place) -> u8 {
-        (self.blocks[place.word] >> place.shift) as u8 & MOST
-    }
-
-    fn count(&self, run: u64) -> u8 {
-        self.places(run).into_iter().map(|place| self.at(place)).min().unwrap_or(0)
-    }
-
-    /// Raises the counters of a run that are lower. Returns whether any was: a run may stand twice in a document.
-    fn raise(&mut self, run: u64, to: u8) -> bool {
-        let mut is_raised = false;
-        for place in self.places(run) {
-            let count = self.at(place);
-            if count < to {
-                self.blocks[place.word] += u64::from(to - count) << place.shift;
-                is_raised = true;
-            }
-        }
-        is_raised
-    }
-
-    /// Sets counters of 1 to 0.
-    fn forget(&mut self) {
-        const LOWEST: u64 = 0x1111_1111_1111_1111;
-        for counters in &mut self.blocks {
-            let has_more = (*counters >> 1 | *counters >> 2 | *counters >> 3) & LOWEST;
-            *counters &= !(LOWEST & !has_more);
-        }
-        self.runs = 0;
     }
 }
 
@@ -272,7 +170,7 @@ mod tests {
         };
         // Most runs of most texts are said once, and hardly any more than twice.
         assert!(say(&mut known) + say(&mut known) < RUNS as usize / 1_000);
-        assert!(known.layers.len() > 2);
+        assert!(known.bytes() > 8 * RunCounts::default().bytes());
         (3..=COMMON).for_each(|_| {
             say(&mut known);
         });
@@ -282,18 +180,30 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_what_was_said_once_is_forgotten_and_the_rest_stays() {
-        let mut known = CommonRuns::new(FIRST * WORDS * 8, COMMON);
-        let full = (FIRST * RUNS_A_BLOCK) as u64;
+        let limit = RunCounts::default().bytes();
+        let mut known = CommonRuns::new(limit, COMMON);
+        let full = known.counts.capacity() as u64;
         (0..4).for_each(|_| {
             known.add([run(0)].into_iter());
         });
         (1..3 * full).for_each(|number| {
             known.add([run(number)].into_iter());
         });
-        assert_eq!(known.bytes(), FIRST * WORDS * 8);
-        let forgotten = (0..full).filter(|number| known.layers[0].count(run(*number)) == 0).count();
+        assert_eq!(known.bytes(), limit);
+        let forgotten = (0..full).filter(|number| known.counts.get(run(*number)) == 0).count();
         assert!(forgotten > full as usize / 2);
         assert_eq!(known.add([run(0)].into_iter()), [run(0)]);
+    }
+
+    #[test]
+    fn what_is_common_stays_whatever_the_limit() {
+        let mut known = CommonRuns::new(0, COMMON);
+        let runs = 3 * known.counts.capacity() as u64;
+        (0..COMMON).for_each(|_| {
+            known.add((0..runs).map(run));
+        });
+        assert!((0..runs).all(|number| known.has(run(number))));
+        assert!(known.add((0..runs).map(run)).is_empty());
     }
 
     proptest! {

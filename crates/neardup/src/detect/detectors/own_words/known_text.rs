@@ -48,7 +48,8 @@ impl KnownText {
             counted.retain(|_| named.next().is_some_and(|named| !named.is_known()));
         }
         counted.extend(&new);
-        self.named.raise(named.into_iter().chain(new.iter().map(|counted| Counted::never(counted.run ^ name))));
+        let named_first = new.iter().map(|counted| Counted::never(counted.run ^ name));
+        self.named.raise(named.into_iter().chain(named_first).collect());
         self.runs.raise(counted)
     }
 

@@ -44,6 +44,7 @@ mod comparison;
 mod known_text;
 #[cfg(test)]
 mod planted_tests;
+mod run_counts;
 mod sample;
 
 use std::io::{self, Read, Write};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::detect::page_match::Page;
 use crate::detect::Options;
 use crate::detect::detectors::Measure;
+use crate::detect::page_match::Page;
 use crate::index::{ONE_IN, RunIndex};
 use crate::model::{RUN, RunningText, Sequence, TermOrder};
 use crate::similarity::Record;
