@@ -1,15 +1,14 @@
-//! How many documents of different subjects say a run of words, in bounded memory.
+//! How many documents of different subjects say a run of words.
 //!
 //! Common runs are few, and stand in a set: whoever compares pages asks for nothing else. Runs that are not common yet are
-//! [counted](RunCounts). At the memory limit what one document alone has said is forgotten ("lossy counting", Manku and
-//! Motwani), then what two have said, and so on.
+//! [counted](RunCounts).
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{self, Read, Write};
 
 use hashbrown::HashSet;
 
-use super::run_counts::RunCounts;
+use super::run_counts::{Count, RunCounts};
 use crate::model::arrays::{read_array, write_array};
 
 /// Runs are hashes already.
@@ -38,34 +37,22 @@ pub(super) type OfRuns = BuildHasherDefault<AsItIs>;
 pub(super) struct CommonRuns {
     common: HashSet<u64, OfRuns>,
     counts: RunCounts,
-    /// The most memory for counts, in bytes.
-    limit: usize,
     /// Documents that make a run common.
     documents: u8,
 }
 
-/// How many documents have a run that is not common.
+/// A run that is not common, and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     pub(super) run: u64,
-    documents: u8,
-}
-
-impl Counted {
-    pub(super) fn never(run: u64) -> Self {
-        Self { run, documents: 0 }
-    }
-
-    pub(super) fn is_known(&self) -> bool {
-        self.documents > 0
-    }
+    pub(super) known: Count,
 }
 
 impl CommonRuns {
-    /// Creates counts that take at most `limit` bytes, but at least a first table. Common is what so many documents have.
+    /// Creates counts that take at most `limit` bytes, beside what is common: what so many documents have.
     pub(super) fn new(limit: usize, documents: u8) -> Self {
-        assert!((2..=RunCounts::HIGHEST).contains(&documents), "a counter counts up to {}", RunCounts::HIGHEST);
-        Self { common: HashSet::default(), counts: RunCounts::default(), limit, documents }
+        // The counter of a common run stands below its last document.
+        Self { common: HashSet::default(), counts: RunCounts::new(limit, documents - 1), documents }
     }
 
     /// Returns whether many documents have the run.
@@ -74,60 +61,25 @@ impl CommonRuns {
         self.common.contains(&run)
     }
 
-    /// Counts the runs of a document, each once. Returns those that became common.
-    pub(super) fn add(&mut self, runs: impl Iterator<Item = u64>) -> Vec<u64> {
-        let counted = self.count(runs);
-        self.raise(counted)
-    }
-
-    /// Returns how many documents have each run, in order; not those that are common.
-    ///
-    /// Cost: a read from anywhere in memory for each run. Reads of several runs overlap.
+    /// Returns what is known of each run, in order; not of those that are common.
     pub(super) fn count(&self, runs: impl Iterator<Item = u64>) -> Vec<Counted> {
-        let counted = runs.map(|run| Counted { run, documents: self.counts.get(run) });
-        counted.filter(|counted| !self.is_common(counted)).collect()
+        let counted = runs.map(|run| Counted { run, known: self.counts.get(run) });
+        counted.filter(|counted| counted.known.count + 1 < self.documents || !self.has(counted.run)).collect()
     }
 
-    /// Counts one document more for each run, given what [`count`](Self::count) returned. Returns those that became common.
-    pub(super) fn raise(&mut self, counted: Vec<Counted>) -> Vec<u64> {
-        self.make_room(counted.len());
+    /// Counts one document more for each run, under a name, given what [`count`](Self::count) returned; a run that stands
+    /// there twice counts once. Returns those that became common.
+    pub(super) fn raise(&mut self, counted: Vec<Counted>, name: u16) -> Vec<u64> {
+        self.counts.make_room(counted.len());
         let mut newly = Vec::new();
-        for Counted { run, documents } in counted {
-            if documents + 1 < self.documents {
-                self.counts.raise(run, documents + 1);
+        for Counted { run, known } in counted {
+            if known.count + 1 < self.documents {
+                self.counts.raise(run, known.count + 1, name);
             } else if self.common.insert(run) {
                 newly.push(run);
             }
         }
         newly
-    }
-
-    /// The counter of a common run stands below its last document, and is not forgotten.
-    fn is_common(&self, counted: &Counted) -> bool {
-        counted.documents + 1 >= self.documents && self.has(counted.run)
-    }
-
-    /// Makes room for so many runs: a larger table, and where that takes too much memory, less knowledge.
-    fn make_room(&mut self, runs: usize) {
-        while !self.counts.has_room_for(runs) && self.counts.bytes() * 2 <= self.limit {
-            self.counts.grow();
-        }
-        if !self.counts.has_room_for(runs) {
-            self.forget(runs + self.counts.capacity() / 4);
-        }
-    }
-
-    /// Forgets what few documents have, until there is room for a while.
-    fn forget(&mut self, runs: usize) {
-        for documents in 2..self.documents {
-            if !self.counts.has_room_for(runs) {
-                self.counts.forget_below(documents);
-            }
-        }
-        // What is left is common, which no limit bounds.
-        while !self.counts.has_room_for(runs) {
-            self.counts.grow();
-        }
     }
 
     /// Returns the memory held, in bytes.
@@ -144,8 +96,7 @@ impl CommonRuns {
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.common = read_array::<u64>(input)?.into_iter().collect();
-        self.counts = RunCounts::load(input)?;
-        Ok(())
+        self.counts.load(input)
     }
 }
 
@@ -157,6 +108,12 @@ mod tests {
 
     const COMMON: u8 = 5;
 
+    /// Counts a document without name.
+    fn add(known: &mut CommonRuns, runs: impl Iterator<Item = u64>) -> Vec<u64> {
+        let counted = known.count(runs);
+        known.raise(counted, 0)
+    }
+
     fn run(number: u64) -> u64 {
         (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
@@ -166,11 +123,11 @@ mod tests {
         let mut known = CommonRuns::new(usize::MAX, COMMON);
         const RUNS: u64 = 600_000;
         let say = |known: &mut CommonRuns| -> usize {
-            (0..RUNS).step_by(1_000).map(|first| known.add((first..first + 1_000).map(run)).len()).sum()
+            (0..RUNS).step_by(1_000).map(|first| add(known, (first..first + 1_000).map(run)).len()).sum()
         };
         // Most runs of most texts are said once, and hardly any more than twice.
         assert!(say(&mut known) + say(&mut known) < RUNS as usize / 1_000);
-        assert!(known.bytes() > 8 * RunCounts::default().bytes());
+        assert!(known.bytes() > 8 * CommonRuns::new(0, COMMON).bytes());
         (3..=COMMON).for_each(|_| {
             say(&mut known);
         });
@@ -180,19 +137,19 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_what_was_said_once_is_forgotten_and_the_rest_stays() {
-        let limit = RunCounts::default().bytes();
+        let limit = CommonRuns::new(0, COMMON).bytes();
         let mut known = CommonRuns::new(limit, COMMON);
         let full = known.counts.capacity() as u64;
         (0..4).for_each(|_| {
-            known.add([run(0)].into_iter());
+            add(&mut known, [run(0)].into_iter());
         });
         (1..3 * full).for_each(|number| {
-            known.add([run(number)].into_iter());
+            add(&mut known, [run(number)].into_iter());
         });
         assert_eq!(known.bytes(), limit);
-        let forgotten = (0..full).filter(|number| known.counts.get(run(*number)) == 0).count();
+        let forgotten = (0..full).filter(|number| known.counts.get(run(*number)).count == 0).count();
         assert!(forgotten > full as usize / 2);
-        assert_eq!(known.add([run(0)].into_iter()), [run(0)]);
+        assert_eq!(add(&mut known, [run(0)].into_iter()), [run(0)]);
     }
 
     #[test]
@@ -200,10 +157,10 @@ mod tests {
         let mut known = CommonRuns::new(0, COMMON);
         let runs = 3 * known.counts.capacity() as u64;
         (0..COMMON).for_each(|_| {
-            known.add((0..runs).map(run));
+            add(&mut known, (0..runs).map(run));
         });
         assert!((0..runs).all(|number| known.has(run(number))));
-        assert!(known.add((0..runs).map(run)).is_empty());
+        assert!(add(&mut known, (0..runs).map(run)).is_empty());
     }
 
     proptest! {
@@ -214,7 +171,7 @@ mod tests {
             for document in documents {
                 let distinct: std::collections::BTreeSet<u64> = document.iter().copied().collect();
                 distinct.into_iter().for_each(|number| *exact.entry(number).or_default() += 1);
-                known.add(document.into_iter().map(run));
+                add(&mut known, document.into_iter().map(run));
             }
             let mut bytes = Vec::new();
             known.save(&mut bytes).unwrap();

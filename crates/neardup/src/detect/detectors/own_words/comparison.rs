@@ -182,7 +182,8 @@ mod tests {
         ) {
             let mut known = CommonRuns::new(usize::MAX, 5);
             for other in others {
-                known.add(text(&other).runs());
+                let counted = known.count(text(&other).runs());
+                known.raise(counted, 0);
             }
             let (page, stored) = (text(&page), text(&stored));
             let found = PreparedText::new(&page, &known).compare(&page, &stored, &known);
