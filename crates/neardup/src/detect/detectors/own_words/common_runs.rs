@@ -63,7 +63,9 @@ impl CommonRuns {
 
     /// Returns what is known of each run, in order; not of those that are common.
     pub(super) fn count(&self, runs: impl Iterator<Item = u64>) -> Vec<Counted> {
-        let counted = runs.map(|run| Counted { run, known: self.counts.get(run) });
+        let runs: Vec<u64> = runs.collect();
+        self.counts.fetch(&runs);
+        let counted = runs.into_iter().map(|run| Counted { run, known: self.counts.get(run) });
         counted.filter(|counted| counted.known.count + 1 < self.documents || !self.has(counted.run)).collect()
     }
 
