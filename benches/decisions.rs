@@ -1,8 +1,10 @@
 //! One decision of the default detector as the collection grows, on real pages in random order, beside MinHash.
 //!
 //! ```sh
-//! cargo bench --bench decisions -- DIR [--most N]
+//! cargo bench --bench decisions -- DIR [--most N] [--before N]
 //! ```
+//!
+//! With `--before` the default decides so many made pages of 100 words first, and nothing else is measured.
 //!
 //! `DIR` is a folder of sites: `DIR/SITE/PATH.html`. Contenders read the same rendered pages, and only deciding is
 //! timed, in CPU time of one thread. MinHash is the crate `gaoya` with 16 bands of 8 hashes over runs of four words and
@@ -16,8 +18,11 @@ use std::time::Duration;
 
 use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, VecContainer};
 use ndcrawl::detect::{Decider, Options, SecondCheck};
-use ndcrawl::model::{Detector, PageInput, Verdict};
+use ndcrawl::model::{
+    Detector, Digest, Field, FieldCounts, PageId, PageInput, RunningText, TermCounts, TermOrder, Verdict,
+};
 use rustix::time::{ClockId, clock_gettime};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 #[path = "shared/html.rs"]
 mod html;
@@ -34,22 +39,29 @@ const JACCARD: f64 = 0.8;
 fn main() {
     // `cargo bench` adds a flag; `cargo test --benches` must not measure.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let (folder, most) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [folder] => (PathBuf::from(folder), 100_000),
-        [folder, "--most", most] => (PathBuf::from(folder), most.parse().unwrap()),
-        _ => return println!("cargo bench --bench decisions -- DIR [--most N]"),
+    let (folder, most, before) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [folder] => (PathBuf::from(folder), 100_000, 0),
+        [folder, "--most", most] => (PathBuf::from(folder), most.parse().unwrap(), 0),
+        [folder, "--most", most, "--before", before] => {
+            (PathBuf::from(folder), most.parse().unwrap(), before.parse().unwrap())
+        }
+        _ => return println!("cargo bench --bench decisions -- DIR [--most N] [--before N]"),
     };
     let pages = real_pages::in_random_order(&folder, most);
     println!("{} pages\n", pages.len());
     println!("| contender | pages | mean | p99 | stored |\n|---|---|---|---|---|");
     let default = Options::of(Detector::Mwo);
-    ours("the default", default.clone(), &pages);
-    ours("weights only, t = 0.8", Options { second: SecondCheck::None, ..Options::default() }, &pages);
+    if before > 0 {
+        return ours(&format!("the default, {before} made pages before"), default, &pages, before);
+    }
+    ours("the default", default.clone(), &pages, 0);
+    ours("weights only, t = 0.8", Options { second: SecondCheck::None, ..Options::default() }, &pages, 0);
     minhash(&pages);
 }
 
-fn ours(name: &str, options: Options, pages: &[PageInput]) {
+fn ours(name: &str, options: Options, pages: &[PageInput], before: u64) {
     let mut decider = Decider::in_memory(options);
+    (0..before).for_each(|number| assert!(decider.decide(vec![made(number)]).unwrap()[0].verdict.is_unique()));
     let mut table = Table::new(name);
     for page in pages {
         let (page, begin) = (page.clone(), now());
@@ -57,6 +69,27 @@ fn ours(name: &str, options: Options, pages: &[PageInput]) {
         table.add(now() - begin, matches!(judged[0].verdict, Verdict::Unique));
     }
     table.finish();
+}
+
+/// Returns a page of random words of a large vocabulary.
+fn made(number: u64) -> PageInput {
+    let words: Vec<u32> =
+        (0..100).map(|word| xxh3_64_with_seed(&number.to_le_bytes(), word) as u32 % 500_000).collect();
+    let mut counts = FieldCounts::default();
+    counts.add(Field::Body);
+    let distinct: BTreeSet<u32> = words.iter().copied().collect();
+    let text =
+        RunningText { words: words.iter().map(|word| word.wrapping_mul(0x9E37_79B1) & !1).collect(), name: Vec::new() };
+    PageInput {
+        page: PageId::new("made", &number.to_string(), 0),
+        group: (number % 1_000) as u32,
+        body_digest: Digest::of(&number.to_le_bytes()),
+        text_digest: None,
+        terms: distinct.into_iter().map(|word| TermCounts { term: format!("made{word}").into(), counts }).collect(),
+        order: TermOrder { text, ..TermOrder::default() },
+        renews: None,
+        rank: 0,
+    }
 }
 
 fn minhash(pages: &[PageInput]) {

@@ -25,7 +25,7 @@ pub(super) struct KnownText {
 impl KnownText {
     /// Knows nothing yet, and takes at most `limit` bytes for what is not common.
     pub(super) fn new(limit: usize) -> Self {
-        Self { runs: CommonRuns::new(limit / 4 * 3, COMMON), named: RunCounts::new(limit / 4, COMMON_NAME) }
+        Self { runs: CommonRuns::new(limit / 2, COMMON), named: RunCounts::new(limit / 2, COMMON_NAME) }
     }
 
     /// Returns which runs are common.

@@ -34,7 +34,7 @@
 //! | own words shared, below which names decide | 10 | there too |
 //! | documents of one name with a run that make the name common | 8 | there too |
 //!
-//! **Memory.** Counts of runs take 4 to 6 bytes a run of a stored page ([`common_runs`]), and at most
+//! **Memory.** Counts of runs take 12 to 23 bytes a run of a stored page ([`run_counts`]), and at most
 //! [`Options::text_memory`].
 //!
 //! **Departures.** The paper has no such check. Design notes: `docs/design/detect.md`.
