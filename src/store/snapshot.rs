@@ -17,7 +17,7 @@ use crate::model::PageId;
 use crate::model::arrays::{read_array, write_array};
 
 /// Changes with the content of any room.
-const FORMAT: u32 = 11;
+const FORMAT: u32 = 12;
 const MAGIC: &[u8; 16] = b"ndcrawl snapshot";
 const CHECKSUM_BYTES: u64 = 16;
 const BUFFER: usize = 1 << 20;

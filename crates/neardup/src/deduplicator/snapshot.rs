@@ -18,7 +18,7 @@ use crate::detect::Vocabulary;
 use crate::model::Sequence;
 
 /// Names the format and its version.
-const MAGIC: &[u8; 8] = b"neardup\x07";
+const MAGIC: &[u8; 8] = b"neardup\x08";
 const DIGEST: usize = 32;
 
 impl<K: Clone + Eq + Hash> Deduplicator<K> {
