@@ -99,7 +99,6 @@ fn of_pairs_at_the_edge_the_sample_misses_as_many_as_the_bound_tells() {
         missed += usize::from(!is_found(&measure, &stored, &page));
         least = least.min(shared as f64 / all as f64);
     }
-    println!("{pairs} pairs at the edge: {missed} missed, {expected:.1} expected; {least:.3} shared at the least");
     assert!(least < 0.25, "no pair shares as few runs as the criterion allows: {least}");
     assert!((missed as f64 - expected).abs() < 5.0 * expected.sqrt() + 1.0, "{missed} missed, {expected} expected");
 }
