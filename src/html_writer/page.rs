@@ -61,16 +61,16 @@ table.diff td,table.diff th{white-space:pre-wrap;overflow-wrap:anywhere;text-ali
 table.diff .same{color:var(--soft);text-align:center}\
 del,ins{text-decoration:none;border-radius:.2rem;padding:0 .1rem;color:var(--fg)}\
 del{background:rgba(213,94,0,.22)}ins{background:rgba(0,158,115,.24)}\
-@media(max-width:40rem){body{padding:1rem .75rem 3rem}h1{font-size:1.35rem}.cards{gap:.5rem}\
+@media(max-width:40rem){body{padding:1rem .75rem 2rem;line-height:1.4}h1{font-size:1.35rem}h2{margin-top:1.4rem}.tools input{width:7.5rem}.tools select{max-width:9rem}.cards{gap:.5rem}\
 .card{min-width:0;flex:1 1 8.5rem;padding:.5rem .7rem}.card b{font-size:1.3rem}th,td{padding:.2rem .4rem}\
-td.url{min-width:0}.narrow{display:inline-block}.map{aspect-ratio:3/4}\
+td.url{min-width:0}.narrow{display:inline-block}.map{aspect-ratio:1}\
 .stack,.stack tbody,.stack caption{display:block}.stack thead{display:none}\
-.stack tr{display:grid;grid-template-columns:1fr 1fr;gap:0 1rem;border-bottom:1px solid var(--line);padding:.45rem 0}\
+.stack tr{display:grid;grid-template-columns:1fr 1fr;gap:0 1rem;border-bottom:1px solid var(--line);padding:.3rem 0}\
 .stack tr[hidden]{display:none}.stack th,.stack td{border:0;padding:.05rem 0;display:flex;justify-content:space-between;\
 gap:.5rem;white-space:normal;min-width:0;max-width:none}.stack td:empty,.stack td.wide:empty{display:none}\
 .stack th[scope=row],.stack td.wide{grid-column:1/-1;display:block;text-align:left;overflow-wrap:anywhere;color:var(--fg)}\
-.stack td[data-label]::before{content:attr(data-label);text-align:left;color:var(--soft);font:15px/1.5 system-ui,sans-serif}\
-.stack td.wide::before{display:block}\
+.stack td[data-label]::before{content:attr(data-label);text-align:left;color:var(--soft);font:15px/1.4 system-ui,sans-serif}\
+.stack td.wide::before{display:block}.stack td.text::before{display:inline;margin-right:.6rem}\
 dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
 @media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,nav.pages,.tools,.data>button{display:none}.scroll{overflow:visible}\
 th,td,td.url{white-space:normal;min-width:0;overflow-wrap:anywhere}table{max-width:100%}a{color:inherit}.map{max-width:none}\

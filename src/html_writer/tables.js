@@ -11,7 +11,7 @@
   const element = (name, properties) => Object.assign(document.createElement(name), properties);
 
   // Rows that a long table shows before it is unfolded. Where the screen is narrow, a row is a block.
-  const FEW = matchMedia('(max-width:40rem)').matches ? 5 : 10;
+  const FEW = matchMedia('(max-width:40rem)').matches ? 3 : 10;
 
   for (const box of document.querySelectorAll('.data')) {
     const table = box.querySelector('table');
