@@ -19,7 +19,7 @@ for (const width of [1280, 390]) {
   await page.goto(report);
 
   // A long table shows its first rows, a filter searches all of them, and a button shows the rest.
-  const few = width > 640 ? 10 : 5;
+  const few = width > 640 ? 10 : 3;
   for (const table of await page.$$('.data')) {
     const folded = await table.evaluate(box => {
       const shown = () => [...box.querySelectorAll('tbody tr')].filter(row => !row.hidden).length;
