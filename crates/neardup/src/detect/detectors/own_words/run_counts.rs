@@ -182,7 +182,7 @@ impl RunCounts {
             for entry in bucket.0.iter().filter(|entry| Count::of(**entry).count >= least) {
                 let key = entry >> VALUE_BITS;
                 let own = place.wrapping_sub((key % NEIGHBOURS) as usize) & (self.buckets.len() - 1);
-                copy.insert((own as u64) << rest | key / NEIGHBOURS, Count::of(*entry));
+                copy.insert(((own as u64) << rest) | (key / NEIGHBOURS), Count::of(*entry));
             }
         }
         copy
