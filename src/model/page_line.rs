@@ -31,8 +31,8 @@ pub struct PageLine {
     /// Other columns of the row that were carried through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The next hop of a redirect, also of one that leads back to itself and fails. For other outcomes, the address that was requested, if the server redirected the URL
-    /// to another spelling of itself.
+    /// The next hop of a redirect, also of one that leads back to itself and fails. For other outcomes, the address that
+    /// was requested, if the server redirected the URL to another spelling of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_url: Option<String>,
     /// The HTTP status of the last answer.
