@@ -98,7 +98,7 @@ table! {
             .fixed(),
         /// Memory for what many pages say; beyond it, what one page alone has said is forgotten
         ///
-        /// Enough for some 100,000 pages before anything is forgotten; smaller crawls take less.
+        /// Room for 11 million runs of words that few pages have; smaller crawls take less.
         /// Example: --memory 2G
         pub memory: Size = value("SIZE", "256M").flag("memory").fixed(),
         /// Also compare with the pages of the earlier crawl in this folder (repeatable)
