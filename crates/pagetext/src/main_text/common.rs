@@ -92,7 +92,7 @@ impl CommonBlocks {
 ///
 /// White space and the values of digits do not matter: counters and dates change.
 fn blocks(tree: &Tree<'_>) -> Vec<Option<(u64, u32)>> {
-    // FNV-1a: short, and quick to begin anew for each block.
+    // FNV-1a: short, and quick to begin for each block.
     let (start, prime) = (0xcbf2_9ce4_8422_2325, 0x0000_0100_0000_01b3);
     let mut blocks = vec![None; tree.nodes.len()];
     for (at, block) in block_of_texts(tree).filter(|(at, _)| tree.nodes[*at].length > 0) {
