@@ -7,11 +7,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::model::Sequence;
 use crate::store::StoreReader;
 
-use super::ReportError;
+use super::{CurveEffort, ReportError};
 
 /// Pages that are replayed, in the order of their arrival.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CurveSample {
+    /// Pages of the crawl.
+    pub of: u32,
     pub pages: Vec<Sequence>,
     /// Whether each page is one of the sample. The others are there since one of the sample may repeat them.
     pub counted: Vec<bool>,
@@ -21,9 +23,10 @@ pub(super) struct CurveSample {
 type Likely = [Option<Sequence>; 2];
 
 impl CurveSample {
-    /// Draws a sample of so many pages, the same at each call.
-    pub fn of(reader: &StoreReader, pages: usize) -> Result<Self, ReportError> {
-        Ok(Self::drawn(&likely(reader)?, pages))
+    /// Draws a sample, the same at each call.
+    pub fn of(reader: &StoreReader, effort: CurveEffort) -> Result<Self, ReportError> {
+        let all = likely(reader)?;
+        Ok(Self::drawn(&all, effort.pages(u32::try_from(all.len()).unwrap_or(u32::MAX)) as usize))
     }
 
     fn drawn(all: &BTreeMap<Sequence, Likely>, pages: usize) -> Self {
@@ -39,7 +42,8 @@ impl CurveSample {
             }
             drawn.insert(page, true);
         }
-        Self { pages: drawn.keys().copied().collect(), counted: drawn.into_values().collect() }
+        let of = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        Self { of, pages: drawn.keys().copied().collect(), counted: drawn.into_values().collect() }
     }
 }
 
@@ -85,6 +89,6 @@ mod tests {
         assert!(sample.pages.len() < 300 && sample.pages.is_sorted());
         let whole = CurveSample::drawn(&all, 1000);
         assert!(whole.pages.len() == 1000 && whole.counted.iter().all(|is| *is));
-        assert_eq!(CurveSample::drawn(&all, 0), CurveSample::default());
+        assert_eq!(CurveSample::drawn(&all, 0), CurveSample { of: 1000, ..CurveSample::default() });
     }
 }

@@ -113,8 +113,8 @@ pub struct DecisionSettings {
 pub enum CurveEffort {
     /// All thresholds over a sample of so many pages.
     Sample(u32),
-    /// Every other threshold over a sample of an eighth of the pages, at least 250 and at most 5,000: so much that the report takes a
-    /// small part of the time of the crawl before it. All of a crawl of up to 250 pages.
+    /// Every other threshold over a sample of an eighth of the pages, at least 250 and at most 5,000: so much that the
+    /// report takes a small part of the time of the crawl before it. All of a crawl of up to 250 pages.
     AtEnd,
 }
 

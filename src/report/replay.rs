@@ -189,8 +189,8 @@ pub fn threshold_curve(
     options: &Options,
     effort: CurveEffort,
 ) -> Result<ThresholdCurve, ReportError> {
-    let of = u32::try_from(list_judged(reader)?.len()).unwrap_or(u32::MAX);
-    let sample = CurveSample::of(reader, effort.pages(of) as usize)?;
+    let sample = CurveSample::of(reader, effort)?;
+    let of = sample.of;
     let pages = u32::try_from(sample.counted.iter().filter(|is_counted| **is_counted).count()).unwrap_or(u32::MAX);
     if pages == 0 {
         return Ok(ThresholdCurve { of, ..ThresholdCurve::default() });
