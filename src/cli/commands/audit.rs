@@ -114,8 +114,7 @@ fn alike(audit: &Audit) -> String {
 
 /// Returns how much of the unique pages their frame is.
 fn frames(audit: &Audit) -> String {
-    let has_frame = audit.frames.first().is_some_and(|page| page.frame_words > 0);
-    let Some(median) = audit.frames.get(audit.frames.len() / 2).filter(|_| has_frame) else { return String::new() };
+    let Some(median) = audit.median_frame() else { return String::new() };
     let mut text = format!(
         "\nThe frame (what 9 in 10 pages of a host say) is {:.0}% of a unique page (median),\nand most on:\n\n",
         median.share() * 100.0

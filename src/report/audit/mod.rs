@@ -156,6 +156,12 @@ impl Audit {
         }
     }
 
+    /// Returns the page with the middle share of the frame; `None` if no host has a frame.
+    pub fn median_frame(&self) -> Option<&PageFrame> {
+        let has_frame = self.frames.first().is_some_and(|page| page.frame_words > 0);
+        self.frames.get(self.frames.len() / 2).filter(|_| has_frame)
+    }
+
     /// Adds a unique page that says of itself what another one says.
     fn add_same(&mut self, kind: FindingKind, first: &mut FirstPages, said: Option<&str>, url: &str) {
         let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else { return };
@@ -270,6 +276,21 @@ mod tests {
         ] {
             assert_eq!(kind(url, kept), expected, "{url} {kept}");
         }
+    }
+
+    #[test]
+    fn a_chain_as_long_as_the_crawl_is_followed_as_far_as_a_browser_would() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = |place: usize| format!("http://a.test/{place}");
+        let line = |place| {
+            let (url, to) = (url(place), url(place + 1));
+            format!("{{\"url\":\"{url}\",\"outcome\":\"redirected\",\"final_url\":\"{to}\"}}\n")
+        };
+        std::fs::write(folder.path().join("pages.jsonl"), (0..60).map(line).collect::<String>()).unwrap();
+        let chains = Audit::read_lines(folder.path()).unwrap().0.findings.remove(&FindingKind::RedirectChain).unwrap();
+        let hops: Vec<usize> = chains.iter().map(|page| page.hops.len()).collect();
+        assert_eq!((hops.len(), hops[0], hops[50], hops[58]), (59, 20, 10, 2));
+        assert_eq!(chains[0].other, url(20));
     }
 
     #[test]

@@ -183,9 +183,7 @@ fn hops(report: &Report, parts: &mut Parts<'_>) -> String {
 
 /// Returns how much of each unique page its frame is.
 fn frames(report: &Report, parts: &mut Parts<'_>) -> String {
-    let frames = &report.audit.frames;
-    let has_frame = frames.first().is_some_and(|page| page.frame_words > 0);
-    let Some(median) = frames.get(frames.len() / 2).filter(|_| has_frame) else { return String::new() };
+    let Some(median) = report.audit.median_frame() else { return String::new() };
     let row = |page: &PageFrame| {
         vec![
             Cell::NameUrl(page.url.clone()),
@@ -198,7 +196,7 @@ fn frames(report: &Report, parts: &mut Parts<'_>) -> String {
         file: "frames",
         caption: "The share of the frame in each unique page",
         heading: &["page", "words", "words of the frame", "share"],
-        rows: frames.iter().map(row).collect(),
+        rows: report.audit.frames.iter().map(row).collect(),
         most: ROWS,
         what: "pages",
     };
