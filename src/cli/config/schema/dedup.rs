@@ -152,7 +152,7 @@ table! {
         pub predicted: PredictedUrls = choice(PredictedUrls::WORDS, "skip").flag("predicted"),
         /// Start with the proven rules of this rules.jsonl (repeatable)
         ///
-        /// None: rules are learned anew, since sites change.
+        /// None: rules are learned in each crawl, since sites change.
         /// Example: --rules rules.jsonl
         pub rules: Vec<PathBuf> = list("FILE").flag("rules").of_machine(),
     }
