@@ -69,7 +69,7 @@ pub use loss_check::LossCheck;
 pub use prediction_stats::PredictionStats;
 pub use recrawl_stats::{RecheckCounts, RecrawlStats};
 pub use redirect_map::{MappedPage, MatchedBy, RedirectMap};
-pub use replay::{CurvePoint, ThresholdCurve, VerdictCounts, list_judged, replay_verdicts, threshold_curve};
+pub use replay::{CurvePoint, ThresholdCurve, VerdictCounts, replay_verdicts, threshold_curve};
 pub use side_by_side::DiffRow;
 pub use skip_cost::{SkipCost, SkipLoss, measure_skip_cost};
 pub use term_table::{DifferentTerm, SharedTerm, TablePage, TermTable};

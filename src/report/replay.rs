@@ -86,15 +86,6 @@ pub struct ThresholdCurve {
     pub of: u32,
 }
 
-/// Returns the pages of a log, each once, in the order of their first judgement.
-///
-/// # Errors
-/// If the log cannot be read.
-pub fn list_judged(reader: &StoreReader) -> Result<Vec<Sequence>, ReportError> {
-    let rows = reader.all_pages()?.map(|row| row.map(|(number, row)| row.renews.is_none().then_some(number)));
-    Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
-}
-
 /// Replays the decisions on `pages` in this order and returns the verdict on each.
 ///
 /// As at the end of a crawl, pages judged near-duplicates too early are judged again.
