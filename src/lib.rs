@@ -1,8 +1,8 @@
 //! A polite web crawler that keeps each page once and names the page that every near-duplicate
 //! repeats.
 //!
-//! The detector is the crate [`neardup`] and the page reader the crate [`pagetext`]; both are re-exported here. The
-//! rest is gated by whole modules:
+//! The detector is the crate [`neardup`], the page reader the crate [`pagetext`], and what the parts exchange stands in
+//! [`model`]; they are re-exported here. The rest is gated by whole modules:
 //!
 //! | feature | rooms | for |
 //! |---|---|---|
@@ -30,17 +30,16 @@
 //! headless
 //! detect  documents  focus  frontier  fetch  store  objects
 //! index  similarity  html_writer  pagetext  dust
-//! model  seeded
 //! ```
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod focus;
-pub mod model;
-#[doc(hidden)]
-pub mod seeded;
 
+pub use ndcrawl_model as model;
+#[doc(hidden)]
+pub use ndcrawl_model::seeded;
 pub use neardup::{detect, index, similarity};
 pub use pagetext;
 

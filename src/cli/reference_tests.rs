@@ -256,7 +256,7 @@ fn exit_codes() {
 
 #[test]
 fn fields_of_a_page_line() {
-    let source = fs::read_to_string(repository("src/model/page_line.rs")).unwrap();
+    let source = fs::read_to_string(repository("crates/model/src/page_line.rs")).unwrap();
     let source = source.split("pub struct PageLine {").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
     let field = Regex::new(r"    /// (.*)\n(?:    ///.*\n)*(?:    #\[.*\n)*    pub (\w+): (.*),\n").unwrap();
     check("docs/reference/output.md", |prose| {

@@ -331,7 +331,7 @@ fn the_glossary_has_every_reason() {
 
 #[test]
 fn the_reference_has_every_field_of_a_line() {
-    let source = read("src/model/page_line.rs");
+    let source = read("crates/model/src/page_line.rs");
     let fields = source.split("pub struct PageLine {").nth(1).unwrap().split("\n}").next().unwrap();
     let field = Regex::new(r"(?m)^    pub (?:r#)?(\w+):").unwrap();
     let listed = first_cells("docs/reference/output.md");

@@ -57,7 +57,7 @@ pub struct PageLinksRow {
     pub links: Vec<UrlId>,
 }
 
-/// A term of the vocabulary. Its [`crate::model::TermId`] is its position in the log of terms.
+/// A term of the vocabulary. Its [`crate::TermId`] is its position in the log of terms.
 pub type TermRow = Term;
 
 /// Everything stored about a decided page, duplicates too. Its [`Sequence`] is its position in the log of pages.

@@ -3,8 +3,8 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::named::named;
 use super::{DecidedBy, Detector, Difference, NotRequested, Score, UrlId};
+use crate::named;
 
 /// The outcome of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -267,7 +267,7 @@ impl<'de> Deserialize<'de> for Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::TextError;
+    use crate::TextError;
 
     #[test]
     fn a_reason_is_found_by_the_name_that_it_is_written_by() {

@@ -1,6 +1,7 @@
 //! Enums whose variants have names.
 
 /// Declares an enum, with the name of each variant in files, and maybe what it means.
+#[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $kind:ident {
         $($(#[$doc:meta])* $variant:ident = $name:literal $(: $meaning:literal)?,)+
@@ -21,7 +22,7 @@ macro_rules! named {
                 }
             }
         }
-        $crate::model::named! { @explain $kind $($variant $($meaning)?,)+ }
+        $crate::named! { @explain $kind $($variant $($meaning)?,)+ }
     };
     (@explain $kind:ident $($variant:ident $meaning:literal,)+) => {
         impl $kind {
@@ -35,5 +36,3 @@ macro_rules! named {
     };
     (@explain $kind:ident $($variant:ident,)+) => {};
 }
-
-pub(crate) use named;

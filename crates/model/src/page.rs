@@ -133,7 +133,7 @@ impl<'a> From<&'a Fetched> for PageSource<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normalizer;
+    use crate::Normalizer;
 
     fn redirect(locations: &[&[u8]]) -> Fetched {
         Fetched {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::named::named;
+use crate::named;
 
 named! {
     /// Why the text of a document, such as a PDF, is missing or cut.

@@ -12,6 +12,9 @@
 //! | [`Verdict`] | detect | unique, or the stored original and the score |
 //! | [`Batch`] | crawl | everything that one commit makes durable |
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod batch;
 mod capture;
 mod focus;
@@ -25,6 +28,8 @@ mod page_line;
 mod put_page;
 mod recheck;
 mod rest;
+#[doc(hidden)]
+pub mod seeded;
 mod slot;
 mod text_error;
 mod url_id;
@@ -38,7 +43,6 @@ pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
 pub use keep_rule::{ClusterCopy, KeepRule, KeepRuleError};
 pub use lost_words::LostWords;
-pub(crate) use named::named;
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind, Reason};
 pub use page::{Fetched, PAGE_SOURCE, digest_of_part};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, Revision, SampledPrediction};

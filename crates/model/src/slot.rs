@@ -102,7 +102,7 @@ pub struct MailedReferrer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normalizer;
+    use crate::Normalizer;
 
     fn slot(url: &str) -> Slot {
         let map = SlotMap::new(NonZeroU16::new(1000).unwrap());

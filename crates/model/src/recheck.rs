@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::named::named;
+use crate::named;
 
 named! {
     /// Why a page is taken as the crawl before has archived it, without a request.
