@@ -29,7 +29,7 @@
 //! pipeline
 //! headless
 //! detect  documents  focus  frontier  fetch  store  objects
-//! index  similarity  html_writer  pagetext  dust
+//! index  similarity  html_writer  pagetext
 //! ```
 
 #![deny(unsafe_code)]
@@ -67,7 +67,7 @@ pub mod crawl;
 #[cfg(feature = "crawl")]
 pub mod documents;
 #[cfg(feature = "crawl")]
-pub mod dust;
+pub use ndcrawl_dust as dust;
 #[cfg(feature = "crawl")]
 pub mod fetch;
 #[cfg(feature = "crawl")]

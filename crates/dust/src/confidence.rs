@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::model::named;
+use ndcrawl_model::named;
 
 /// Hits in a row that prove a rule if all were exact copies or redirects.
 const EXACT_RUN: u32 = 16;
@@ -39,15 +39,18 @@ named! {
 
 /// The result of one prediction, tested by fetching the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RuleTest {
+pub enum RuleTest {
     /// The page repeats the predicted original.
-    Hit { is_near: bool },
+    Hit {
+        /// Whether the pages are near-duplicates, not the same content.
+        is_near: bool,
+    },
     /// The page is unique, or an exact copy of another page.
     Miss,
 }
 
 /// Whether a URL is in the sample of one in so many. A sample at a smaller share is a part of the sample at a larger one.
-pub(crate) fn is_sampled(url: &str, seed: u64, one_in: u64) -> bool {
+pub fn is_sampled(url: &str, seed: u64, one_in: u64) -> bool {
     one_in > 0 && xxh3_64_with_seed(url.as_bytes(), seed) < u64::MAX / one_in
 }
 
@@ -77,7 +80,7 @@ pub struct RuleConfidence {
 
 impl RuleConfidence {
     /// Records a test. Returns whether it withdraws the rule.
-    pub(crate) fn test(&mut self, test: RuleTest) -> bool {
+    pub fn test(&mut self, test: RuleTest) -> bool {
         self.tests = self.tests.saturating_add(1);
         match test {
             RuleTest::Hit { is_near } => {
@@ -142,7 +145,7 @@ impl RuleConfidence {
 
     /// The sampling period: the crawl fetches 1 in so many predicted URLs. It is shorter for newly proven rules, for
     /// carried rules, and for rules with a miss.
-    pub(crate) fn one_in(&self) -> u64 {
+    pub fn one_in(&self) -> u64 {
         let sampled = match self.run {
             _ if self.carried => 4,
             run if run < 2 * self.required_run() => 8,

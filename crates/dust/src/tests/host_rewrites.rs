@@ -276,7 +276,7 @@ proptest! {
         let mut learner = RuleLearner::new(0);
         for to in [&to, &other] {
             let origin = Change { from: from.clone(), to: to.clone() };
-            for rewrite in crate::dust::cross_host::HostRewrite::of(&origin) {
+            for rewrite in crate::cross_host::HostRewrite::of(&origin) {
                 prop_assert_eq!(rewrite.apply(&from), Some(to.clone()));
             }
             learner.import(&ListedRule {

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use super::confidence::RuleTest;
 use super::rule::Change;
-use crate::model::UrlId;
+use ndcrawl_model::UrlId;
 
 /// The most points of a host, and the points of an exact copy or a redirect; a near-duplicate has half.
 const HOST_POINTS: u32 = 2;

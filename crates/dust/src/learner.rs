@@ -14,7 +14,7 @@ use super::parts::UrlParts;
 use super::rule::{Change, Rule};
 use super::rule_scope::contexts;
 use super::table::{RuleId, RuleTable};
-use crate::model::{OutcomeKind, UrlId};
+use ndcrawl_model::{OutcomeKind, UrlId};
 
 /// The most pages to remember by their URLs without some parameters.
 const MAX_KEYS: usize = 1 << 20;

@@ -8,7 +8,7 @@ mod rules;
 use super::alternates::LinkEvidence;
 use super::confidence::RuleTest;
 use super::*;
-use crate::model::{OutcomeKind, UrlId};
+use ndcrawl_model::{OutcomeKind, UrlId};
 
 fn rule(url: &str, original: &str) -> Rule {
     infer_rule(url, original).unwrap_or_else(|| panic!("{url} and {original}"))

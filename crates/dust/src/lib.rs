@@ -26,6 +26,9 @@
 //! **Invariants.** Everything follows from the outcomes in their order: no clock, no randomness, no store. The pair that
 //! made a rule known does not test it.
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod alternates;
 mod confidence;
 mod cross_host;
@@ -42,7 +45,7 @@ mod tests;
 mod url_change;
 
 pub use confidence::{RuleConfidence, RuleState};
-pub(crate) use confidence::{RuleTest, is_sampled};
+pub use confidence::{RuleTest, is_sampled};
 pub use infer_rule::{are_counterparts, infer_rule};
 pub use learner::{ObservedOutcome, PredictedTarget, RuleLearner};
 pub use listing::{ListedRule, ListingError};

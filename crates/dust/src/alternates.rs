@@ -6,7 +6,7 @@
 
 use hashbrown::HashSet;
 
-use crate::model::UrlId;
+use ndcrawl_model::UrlId;
 
 /// The most links to remember.
 const MAX_LINKS: usize = 1 << 20;
