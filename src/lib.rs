@@ -28,7 +28,7 @@
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
-//! detect  documents  focus  frontier  fetch  store  objects
+//! detect  documents  focus  fetch  store  objects
 //! index  similarity  html_writer  pagetext
 //! ```
 
@@ -71,7 +71,7 @@ pub use ndcrawl_dust as dust;
 #[cfg(feature = "crawl")]
 pub mod fetch;
 #[cfg(feature = "crawl")]
-pub mod frontier;
+pub use ndcrawl_frontier as frontier;
 #[cfg(feature = "crawl")]
 pub mod objects;
 #[cfg(feature = "crawl")]
