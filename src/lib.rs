@@ -28,7 +28,7 @@
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
-//! detect  documents  focus  fetch  store  objects
+//! detect  documents  focus  store  objects
 //! index  similarity  html_writer  pagetext
 //! ```
 
@@ -69,7 +69,7 @@ pub mod documents;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_dust as dust;
 #[cfg(feature = "crawl")]
-pub mod fetch;
+pub use ndcrawl_fetch as fetch;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_frontier as frontier;
 #[cfg(feature = "crawl")]

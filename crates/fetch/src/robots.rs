@@ -8,7 +8,7 @@ use super::path_preferences::PathPreferences;
 use super::robots_rules::RobotsRules;
 use super::robots_text::{as_utf8, is_packed, is_without_sense, our_part};
 use super::{FetchFailure, Options};
-use crate::model::{CanonicalUrl, Preference, RobotsRow};
+use ndcrawl_model::{CanonicalUrl, Preference, RobotsRow};
 
 /// Time after which an unreachable robots.txt is tried again.
 const UNREACHABLE_FOR: Duration = Duration::from_secs(10 * 60);
@@ -225,7 +225,7 @@ pub(super) fn now_millis() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::test::{bytes, conformance};
+    use crate::test::{bytes, conformance};
 
     fn robots(status: u16, body: &[u8], agent: &str) -> Robots {
         let row = RobotsRow { fetched_at: 0, status, body: body.to_vec() };

@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_conformance_cases_hold() {
-        let Some(cases) = crate::fetch::test::conformance("ip_public.json") else { return };
+        let Some(cases) = crate::test::conformance("ip_public.json") else { return };
         for case in cases {
             let public = public_address(ip(case["ip"].as_str().unwrap()));
             assert_eq!(public.is_ok(), case["public"].as_bool().unwrap(), "{case}: {public:?}");

@@ -14,7 +14,7 @@ use super::connect::AttemptLimit;
 use super::proxy::ProxyRules;
 use super::resolver::{PortView, Resolver};
 use super::{FetchError, Options};
-use crate::model::CanonicalUrl;
+use ndcrawl_model::CanonicalUrl;
 
 /// Idle time after which a connection is closed. Common servers close after 5 s, and a request sent into a closing
 /// connection is lost.

@@ -20,6 +20,9 @@
 //! A proxy resolves names and connects by itself. Then the guard checks only addresses written in a URL, and there
 //! is no delay per address.
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod address;
 mod address_attempts;
 mod body_end;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::FetchFailure;
-use crate::model::{FailureClass, Fetched};
+use ndcrawl_model::{FailureClass, Fetched};
 
 /// The back-off after the first failure, before jitter.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
@@ -111,7 +111,7 @@ mod tests {
     fn the_longest_of_several_lines_counts() {
         let asked = |lines: &[&str]| {
             let headers: Vec<_> = lines.iter().map(|line| ("Retry-After", *line)).collect();
-            let fetched = crate::fetch::test::answered(503, &headers, "");
+            let fetched = crate::test::answered(503, &headers, "");
             rest_asked(&fetched, SystemTime::UNIX_EPOCH, Duration::from_secs(300)).map(|wait| wait.as_secs())
         };
         assert_eq!(asked(&[]), None);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_conformance_cases_hold() {
-        let Some(cases) = crate::fetch::test::conformance("retry_after.json") else { return };
+        let Some(cases) = crate::test::conformance("retry_after.json") else { return };
         let longest = Duration::from_secs(3600);
         for case in cases {
             let now: jiff::Timestamp = case["now"].as_str().unwrap().parse().unwrap();

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::options::MARKDOWN;
 use super::{Cookies, FetchError, Options};
-use crate::model::Header;
+use ndcrawl_model::Header;
 
 /// Content codings that are undone.
 const CODINGS: &str = "gzip, deflate, br, zstd";
@@ -65,7 +65,7 @@ impl RequestHeaders {
     }
 }
 
-/// Returns the origin of an address, as [`CanonicalUrl::origin`](crate::model::CanonicalUrl::origin).
+/// Returns the origin of an address, as [`CanonicalUrl::origin`](ndcrawl_model::CanonicalUrl::origin).
 fn origin_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     format!("{}://{host}:{}", url.scheme(), url.port_or_known_default().unwrap_or_default())

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::request::{RequestOptions, Validators};
 use super::robots::now_millis;
 use super::{Absent, FetchFailure, Options, Robots, absent_page, asks_to_come_again, rest_asked, tries_before_answer};
-use crate::model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
+use ndcrawl_model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
 const MAX_REDIRECTS: u32 = 5;
@@ -124,8 +124,8 @@ fn row_of(answer: Result<Fetched, FetchFailure>) -> (RobotsRow, Option<FetchFail
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::test::{Server, Then, options, url};
-    use crate::fetch::{Fetcher, Options, RobotsAnswer};
+    use crate::test::{Server, Then, options, url};
+    use crate::{Fetcher, Options, RobotsAnswer};
 
     fn text(status: &str, headers: &str, body: &str) -> (Vec<u8>, Then) {
         let text = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len());

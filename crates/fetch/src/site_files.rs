@@ -9,7 +9,7 @@ use url::Url;
 use super::path_preferences::{PathPreferences, SiteFile};
 use super::robots_download::{RobotsTransport, download_row};
 use super::{Options, Robots, RobotsAnswer};
-use crate::model::Preference;
+use ndcrawl_model::Preference;
 
 /// Bytes of a file that are read.
 const MOST_BYTES: usize = 64 * 1024;

@@ -7,8 +7,8 @@ use url::{Position, Url};
 
 use super::robots_rules::{RobotsRule, RobotsRules};
 use super::robots_text::{OurPart, as_utf8, is_without_sense, our_part};
-use crate::model::{Permission, Preference, PreferenceForm, PreferencePlace, RobotsRow, Usage, cut_preferences};
-use crate::pagetext::preferences::{MOST, content_signal, content_usage, rsl, tdm_reservation};
+use ndcrawl_model::{Permission, Preference, PreferenceForm, PreferencePlace, RobotsRow, Usage, cut_preferences};
+use pagetext::preferences::{MOST, content_signal, content_usage, rsl, tdm_reservation};
 
 /// Rules of a file that are kept.
 const MOST_RULES: usize = 1_000;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::model::CanonicalUrl;
+use ndcrawl_model::CanonicalUrl;
 
 /// The requests in flight, the first to begin first.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Drop for InFlightGuard<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::test::url;
+    use crate::test::url;
 
     #[test]
     fn the_request_that_began_first_is_the_longest() {

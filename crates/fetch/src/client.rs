@@ -28,7 +28,7 @@ use super::{
     AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Robots, Traffic, accepts, back_off,
     rest_asked,
 };
-use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow};
+use ndcrawl_model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow};
 
 /// How often a request is sent again that the server has not processed. It is sent at once, and then after a pause that
 /// grows by [`REPEAT_PAUSE`] each time.
@@ -363,9 +363,9 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::fetch::ResolveOverride;
-    use crate::fetch::test::{Server, Then, options, quick, url};
-    use crate::model::FailureClass;
+    use crate::ResolveOverride;
+    use crate::test::{Server, Then, options, quick, url};
+    use ndcrawl_model::FailureClass;
 
     async fn get(options: Options, server: &Server) -> Result<Fetched, FetchFailure> {
         Fetcher::new(options).unwrap().get(&server.url("/")).await
@@ -553,7 +553,7 @@ mod tests {
             .send()
             .await
             .unwrap_err();
-        assert_eq!(crate::fetch::classify::classify(&direct, false).class, FailureClass::PrivateAddress);
+        assert_eq!(crate::classify::classify(&direct, false).class, FailureClass::PrivateAddress);
         assert!(server.requests().is_empty());
     }
 

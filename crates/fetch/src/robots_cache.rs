@@ -135,7 +135,7 @@ impl RobotsTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RobotsRow;
+    use ndcrawl_model::RobotsRow;
 
     #[tokio::test]
     async fn memory_of_huge_files_is_bounded() {

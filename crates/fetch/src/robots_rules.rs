@@ -3,7 +3,7 @@
 use url::Position;
 
 use super::robots_text::{as_utf8, our_part};
-use crate::model::CanonicalUrl;
+use ndcrawl_model::CanonicalUrl;
 
 /// A rule of robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ fn is_unreserved(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normalizer;
+    use ndcrawl_model::Normalizer;
 
     const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private/\nAllow: /private/*.html$\nDisallow: /\n\nUser-agent: ndcrawl\nDisallow: /drafts\nAllow: /drafts/public";
 

@@ -18,7 +18,7 @@ use super::host_health::Record;
 use super::pace::Pace;
 use super::shared_starts::await_shared_start;
 use super::{Options, SharedStarts};
-use crate::model::{Rest, RestRow};
+use ndcrawl_model::{Rest, RestRow};
 
 /// Table size from which idle origins or addresses are evicted.
 const MANY: usize = 1024;

@@ -9,7 +9,7 @@ use super::Politeness;
 use super::politeness::Shared;
 use super::retry::LONGEST_BACK_OFF;
 use super::robots::now_millis;
-use crate::model::{Rest, RestOf, RestRow};
+use ndcrawl_model::{Rest, RestOf, RestRow};
 
 impl Politeness {
     /// Calls `store` with each rest from now on.
@@ -101,8 +101,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::fetch::politeness::tests::{ONE, SECOND, politeness, request};
-    use crate::fetch::{CrawlDelay, Options};
+    use crate::politeness::tests::{ONE, SECOND, politeness, request};
+    use crate::{CrawlDelay, Options};
 
     /// The politeness of a run, and the lines of its journal.
     fn journaled(change: impl FnOnce(&mut Options)) -> (Politeness, Arc<Mutex<Vec<RestRow>>>) {

@@ -14,7 +14,7 @@ use super::content_coding::{CodingError, Codings, Label};
 use super::headers::{as_received, as_sent, size};
 use super::request::RequestOptions;
 use super::{FetchFailure, Options, accepts};
-use crate::model::{CanonicalUrl, FailureClass, Fetched, MediaType};
+use ndcrawl_model::{CanonicalUrl, FailureClass, Fetched, MediaType};
 
 /// How long the body of a redirect or an error is waited for.
 const REMARK_PATIENCE: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::FailureClass;
+use ndcrawl_model::FailureClass;
 
 /// Why the options give no [`Fetcher`](super::Fetcher).
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ use super::http_client::port;
 use super::politeness::Permit;
 use super::request::RequestOptions;
 use super::{FetchFailure, Fetcher, Options};
-use crate::model::{CanonicalUrl, FailureClass, Fetched};
+use ndcrawl_model::{CanonicalUrl, FailureClass, Fetched};
 
 impl Fetcher {
     /// Returns the permitted addresses to connect to, in order. There is none if a proxy connects.
@@ -126,8 +126,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::fetch::ResolveOverride;
-    use crate::fetch::test::{Server, Then, options, url};
+    use crate::ResolveOverride;
+    use crate::test::{Server, Then, options, url};
 
     const NOTHING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 

@@ -4,7 +4,7 @@ use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error};
 
 use super::FetchFailure;
-use crate::model::FailureClass;
+use ndcrawl_model::FailureClass;
 
 /// Most names of a certificate that a message lists.
 const MOST_NAMES: usize = 5;

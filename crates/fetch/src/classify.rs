@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use super::FetchFailure;
 use super::resolver::ResolveError;
 use super::tls_failure::tls_failure;
-use crate::model::FailureClass;
+use ndcrawl_model::FailureClass;
 
 /// Classifies an error of a request to an https (`tls`) or http URL.
 pub(super) fn classify(error: &reqwest::Error, tls: bool) -> FetchFailure {

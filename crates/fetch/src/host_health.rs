@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::request::RequestOptions;
 use super::retry::{busy_status, retry_status};
 use super::{FetchFailure, Fetcher, Politeness};
-use crate::model::{CanonicalUrl, FailureClass, Fetched};
+use ndcrawl_model::{CanonicalUrl, FailureClass, Fetched};
 
 /// Path of the file that shows whether a host is well.
 const ROBOTS: &str = "/robots.txt";

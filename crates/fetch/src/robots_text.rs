@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::{Codings, Label, RobotsRule};
-use crate::model::PreferenceForm;
+use ndcrawl_model::PreferenceForm;
 
 /// Bytes of a line that are read, as in Google's parser.
 const LONGEST_LINE: usize = 16_663;

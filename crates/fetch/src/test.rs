@@ -10,12 +10,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Options;
-use crate::model::{CanonicalUrl, Fetched, Normalizer};
+use ndcrawl_model::{CanonicalUrl, Fetched, Normalizer};
 
 /// The cases of a file of conformance data; `None`, with a word why, where there is none. The data
 /// lie beside the repository, or where `CONFORMANCE` says.
 pub(super) fn conformance(name: &str) -> Option<Vec<Value>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
     let path = std::env::var_os("CONFORMANCE").map_or(beside, PathBuf::from).join(name);
     let Ok(text) = std::fs::read_to_string(&path) else {
         println!("skipped: no {}", path.display());

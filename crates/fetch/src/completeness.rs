@@ -1,6 +1,6 @@
 //! *Does this answer hold a whole page?*
 
-use crate::model::{Exclusion, FailureClass, Fetched, Outcome};
+use ndcrawl_model::{Exclusion, FailureClass, Fetched, Outcome};
 
 /// Why an answer with a status of success holds no page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ fn range(value: &str) -> Option<(u64, u64, Option<u64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::test::answered;
+    use crate::test::answered;
 
     #[test]
     fn an_answer_without_content_is_no_page() {

@@ -13,11 +13,11 @@ use super::path_preferences::rfc3339;
 use super::robots_download::download_row;
 use super::robots_rules::{RobotsRule, RobotsRules};
 use super::{Fetcher, RobotsAnswer};
-use crate::model::{
+use ndcrawl_model::{
     CanonicalUrl, NormalizeOptions, Normalizer, Preference, PreferenceForm, RobotsRow, cut_preferences,
 };
-use crate::pagetext::preferences::MOST;
-use crate::pagetext::{RslEntry, rsl_entries};
+use pagetext::preferences::MOST;
+use pagetext::{RslEntry, rsl_entries};
 
 /// Bytes of a document that are read.
 const MOST_BYTES: usize = 64 * 1024;
@@ -175,11 +175,11 @@ impl Fetcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{PreferencePlace, Usage};
+    use ndcrawl_model::{PreferencePlace, Usage};
 
     fn told(document: &str, page: &str) -> Vec<String> {
         let row = RobotsRow { fetched_at: 0, status: 200, body: document.as_bytes().to_vec() };
-        let naming = crate::pagetext::preferences::rsl("https://l.test/l.xml", PreferencePlace::RobotsTxt);
+        let naming = pagetext::preferences::rsl("https://l.test/l.xml", PreferencePlace::RobotsTxt);
         let said = License::of(&row).unwrap().statements(&naming, &Url::parse(page).unwrap());
         let words = |said: &Preference| {
             let search = said.uses.get(&Usage::Search).map_or("none", |said| said.name());
