@@ -28,7 +28,7 @@
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
-//! detect  documents  focus  store  objects
+//! detect  documents  focus  objects
 //! index  similarity  html_writer  pagetext
 //! ```
 
@@ -77,7 +77,7 @@ pub mod objects;
 #[cfg(feature = "crawl")]
 pub mod pipeline;
 #[cfg(feature = "crawl")]
-pub mod store;
+pub use ndcrawl_store as store;
 
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -86,6 +86,6 @@ pub mod demo;
 #[cfg(feature = "cli")]
 pub mod report;
 
-#[cfg(all(feature = "cli", any(test, fuzzing)))]
+#[cfg(all(feature = "cli", feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -18,7 +18,7 @@
 //! in common with documents.
 
 mod decontaminate;
-#[cfg(any(test, fuzzing))]
+#[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod input;
 mod input_report;
