@@ -28,7 +28,7 @@
 //! crawl  dedup  demo  eval  export
 //! pipeline
 //! headless
-//! detect  documents  focus  objects
+//! detect  documents  focus
 //! index  similarity  html_writer  pagetext
 //! ```
 
@@ -73,7 +73,7 @@ pub use ndcrawl_fetch as fetch;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_frontier as frontier;
 #[cfg(feature = "crawl")]
-pub mod objects;
+pub use ndcrawl_objects as objects;
 #[cfg(feature = "crawl")]
 pub mod pipeline;
 #[cfg(feature = "crawl")]

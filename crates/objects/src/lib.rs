@@ -14,6 +14,9 @@
 //! A request is repeated after a lost connection or an answer 5xx. Memory: three parts for a writer, one for a reader.
 //! No error repeats a credential.
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 #[cfg(feature = "s3")]
 mod bucket;
 #[cfg(feature = "s3")]
