@@ -6,9 +6,9 @@
 //!
 //! | feature | rooms | for |
 //! |---|---|---|
-//! | none | [`model`], [`focus`] | the values that the rooms exchange; how pages compare with a topic |
+//! | none | [`model`] | the values that the rooms exchange |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
-//! | `crawl` | `documents`, `dust`, `frontier`, `fetch`, `store`, `objects`, `pipeline`, `crawl` | the crawler as a library |
+//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `objects`, and of the engine `documents`, `focus`, `pipeline`, `crawl` | the crawler as a library |
 //! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
 //! | `pdf` | in `documents` | the text of PDF |
 //! | `cluster`, `dedup` and `export` | `batch` | several processes that deduplicate files |
@@ -25,17 +25,13 @@
 //! report
 //! batch
 //! cluster
-//! crawl  dedup  demo  eval  export
-//! pipeline
-//! headless
-//! detect  documents  focus
+//! dedup  demo  eval  export
+//! detect
 //! index  similarity  html_writer  pagetext
 //! ```
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
-
-pub mod focus;
 
 pub use ndcrawl_model as model;
 #[doc(hidden)]
@@ -54,28 +50,22 @@ pub mod export;
 #[cfg(feature = "dedup")]
 pub mod dedup;
 
-// A shell ends Chromium after the program was killed, and root is known by its number.
-#[cfg(all(feature = "browser", unix))]
-pub mod headless;
-
 #[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
 pub mod batch;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 #[cfg(feature = "crawl")]
-pub mod crawl;
-#[cfg(feature = "crawl")]
-pub mod documents;
-#[cfg(feature = "crawl")]
 pub use ndcrawl_dust as dust;
+#[cfg(all(feature = "browser", unix))]
+pub use ndcrawl_engine::headless;
+#[cfg(feature = "crawl")]
+pub use ndcrawl_engine::{crawl, documents, focus, pipeline};
 #[cfg(feature = "crawl")]
 pub use ndcrawl_fetch as fetch;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_frontier as frontier;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_objects as objects;
-#[cfg(feature = "crawl")]
-pub mod pipeline;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_store as store;
 
