@@ -25,7 +25,7 @@
 //! report
 //! batch
 //! cluster
-//! dedup  demo  eval  export
+//! demo  eval  export
 //! detect
 //! index  similarity  html_writer  pagetext
 //! ```
@@ -48,7 +48,7 @@ pub mod html_writer;
 pub mod export;
 
 #[cfg(feature = "dedup")]
-pub mod dedup;
+pub use ndcrawl_dedup as dedup;
 
 #[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
 pub mod batch;

@@ -3,13 +3,14 @@
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::cluster_flags::ClusterFlags;
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
-use super::value_enums::LocalAction;
+use super::value_enums::{LocalAction, named};
 use crate::batch::VerdictFormat;
 
 /// The commands under `cluster`.
@@ -146,7 +147,7 @@ pub struct SharedDedupFlags {
     #[arg(long, value_name = "N", default_value = "64", value_parser = turn_size(), requires = "cluster")]
     pub turn: u16,
     /// With --cluster: format of the verdicts; parquet with --kept parquet, else jsonl
-    #[arg(long, value_name = "FORMAT", value_enum, requires = "cluster")]
+    #[arg(long, value_name = "FORMAT", value_parser = named(&VerdictFormat::ALL, with_meaning), requires = "cluster")]
     pub verdicts: Option<VerdictFormat>,
     /// What goes with `--cluster`.
     #[command(flatten)]
@@ -159,4 +160,8 @@ impl SharedDedupFlags {
         let ClusterFlags { slots, one_copy, .. } = self.cluster_flags;
         ClusterShape { slots, turn: self.turn, one_copy }
     }
+}
+
+fn with_meaning(format: VerdictFormat) -> PossibleValue {
+    PossibleValue::new(format.name()).help(format.explain())
 }

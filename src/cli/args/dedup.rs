@@ -8,6 +8,7 @@ use super::common::{ConfigSource, Verbosity};
 use super::crawl::RunFlags;
 use super::flags::KeyFlags;
 use super::key_sets::JudgingKeys;
+use super::value_enums::named;
 use crate::dedup::SameUrl;
 
 /// The arguments of `dedup`.
@@ -39,7 +40,7 @@ pub struct DedupArguments {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub keep_columns: Vec<String>,
     /// Several captures of one URL: keep each as a document, or the first or the last in the input
-    #[arg(long, value_name = "WHICH", value_enum, default_value = "first")]
+    #[arg(long, value_name = "WHICH", value_parser = named(&SameUrl::ALL, |which| which.name().into()), default_value = "first")]
     pub same_url: SameUrl,
     /// Write the rows that are kept, as they came, to FILE or - for stdout; with --cluster: the format of kept pages (jsonl,
     /// parquet, warc)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
-use super::value_enums::{ClusterOrder, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice};
+use super::value_enums::{ClusterOrder, ExportFormat, NoarchiveChoice, Representative, TextKind, UsageChoice, named};
 use crate::cli::config::units::{Size, parse_percent};
 use crate::export::RateKey;
 use crate::model::Threshold;
@@ -132,7 +132,7 @@ pub struct ExportArguments {
     #[arg(long, value_name = "SIZE")]
     pub shard_size: Option<Size>,
     /// csv: group pages by
-    #[arg(long, value_name = "WHAT", default_value = "host")]
+    #[arg(long, value_name = "WHAT", default_value = "host", value_parser = named(&RateKey::ALL, |key| key.name().into()))]
     pub by: RateKey,
     /// How to treat pages marked noarchive or noindex; obey: leave them out
     #[arg(long, value_name = "WHAT", default_value = "obey")]

@@ -3,12 +3,8 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-#[cfg(feature = "cluster")]
-use crate::batch::VerdictFormat;
-use crate::dedup::SameUrl;
-use crate::export::RateKey;
 use crate::model::{Permission, Usage};
 
 /// An export format.
@@ -95,24 +91,18 @@ pub enum TextKind {
     Markdown,
 }
 
-/// Types of other rooms whose values clap reads by their names.
-macro_rules! value_enum {
-    ($($kind:ty $(: $help:path)?),+) => {$(
-        impl ValueEnum for $kind {
-            fn value_variants<'a>() -> &'a [Self] {
-                &Self::ALL
-            }
-
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(PossibleValue::new(self.name())$(.help($help(*self)))?)
-            }
-        }
-    )+};
+/// Reads a value of a crate that knows nothing of clap by its name. `what` gives each name and maybe what it means.
+pub fn named<T>(values: &'static [T], what: impl Fn(T) -> PossibleValue) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync,
+{
+    let names: Vec<PossibleValue> = values.iter().map(|value| what(*value)).collect();
+    let known: Vec<String> = names.iter().map(|name| name.get_name().to_owned()).collect();
+    PossibleValuesParser::new(names).map(move |text| {
+        let place = known.iter().position(|name| *name == text);
+        values[place.expect("the parser before lets names alone pass")]
+    })
 }
-
-value_enum!(RateKey, SameUrl);
-#[cfg(feature = "cluster")]
-value_enum!(VerdictFormat: VerdictFormat::explain);
 
 /// The page that represents a cluster of duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -125,8 +125,8 @@ mod tests {
     fn what_is_compressed_is_read_in_one_part_or_several_and_within_each_other() {
         // `xz -0` of "one" and of "two".
         let xz = |word: &str| match word {
-            "one" => include_bytes!("../../../tests/data/xz/one.xz").to_vec(),
-            _ => include_bytes!("../../../tests/data/xz/two.xz").to_vec(),
+            "one" => include_bytes!("../../../../tests/data/xz/one.xz").to_vec(),
+            _ => include_bytes!("../../../../tests/data/xz/two.xz").to_vec(),
         };
         for make in [&bzip2 as &dyn Fn(&[u8]) -> Vec<u8>, &lz4] {
             let (one, two) = (make(b"one"), make(b"two"));

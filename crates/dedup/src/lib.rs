@@ -17,8 +17,11 @@
 //! Public types: [`Dedup`] is a run, [`Inputs`] its files, [`DedupEnding`] its result. [`Contamination`] is what a test set has
 //! in common with documents.
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod decontaminate;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod input;
 mod input_report;

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::input::{InputItem, Inputs, Options, fuzzed_rows, items_of, parquet_rows};
-use crate::model::{CanonicalUrl, Normalizer};
+use ndcrawl_model::{CanonicalUrl, Normalizer};
 
 /// Longest decoded body.
 const MOST: usize = 64 * 1024;

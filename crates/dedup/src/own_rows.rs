@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::input::{InputItem, Inputs, Options as InputOptions, RawRow};
-use crate::store::PageLines;
+use ndcrawl_store::PageLines;
 
 mod arrow_rows;
 mod parquet_rows;

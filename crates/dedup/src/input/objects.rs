@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use tempfile::NamedTempFile;
 
-use crate::objects::{Bucket, FoundObject, ObjectReader};
+use ndcrawl_objects::{Bucket, FoundObject, ObjectReader};
 
 use super::{Counted, InputItem, Items, Options, SourceFile, opened, parquet, read, wacz};
 

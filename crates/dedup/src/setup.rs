@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::detect;
-use crate::documents;
-use crate::model::{KeepRule, named};
-use crate::pagetext::PageReader;
-use crate::pipeline::{ContentReader, ReferenceCrawls};
+use ndcrawl_engine::documents;
+use ndcrawl_engine::pipeline::{ContentReader, ReferenceCrawls};
+use ndcrawl_model::{KeepRule, named};
+use neardup::detect;
+use pagetext::PageReader;
 
 use super::input::{Inputs, Options as InputOptions};
 use super::rendering::Reading;

@@ -8,7 +8,7 @@ use std::collections::hash_map::{Entry, HashMap};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::input::InputDocument;
-use crate::model::CanonicalUrl;
+use ndcrawl_model::CanonicalUrl;
 
 /// Names that are taken, by hash.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::dedup::input::tests_of_names::document;
+    use crate::input::tests_of_names::document;
 
     /// Names these rows in order, as one reading does.
     fn read(names: &mut RowNames, rows: &[(&str, u64, Option<&str>)]) -> Vec<String> {

@@ -299,8 +299,8 @@ pub(super) mod tests {
             encoder.finish().unwrap()
         };
         // Trained on records of two sites.
-        let one = include_bytes!("../../../tests/data/zstd/dictionary-one");
-        let two = include_bytes!("../../../tests/data/zstd/dictionary-two");
+        let one = include_bytes!("../../../../tests/data/zstd/dictionary-one");
+        let two = include_bytes!("../../../../tests/data/zstd/dictionary-two");
         let record = |site: &str| {
             format!("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://{site}.test/").into_bytes()
         };

@@ -9,14 +9,14 @@ use std::sync::mpsc::sync_channel;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::detect::DeciderStats;
-use crate::documents::Readers;
-use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, capture_key, split_capture_key};
-use crate::pipeline::{
+use ndcrawl_engine::documents::Readers;
+use ndcrawl_engine::pipeline::{
     ArchivePolicy, CommitProgress, ContentReader, DecisionStage, IndexSnapshots, LiveStats, PipelineError, StopReason,
     commit_all, restore_decider, snapshot_signature,
 };
-use crate::store::{Identity, Store};
+use ndcrawl_model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, capture_key, split_capture_key};
+use ndcrawl_store::{Identity, Store};
+use neardup::detect::DeciderStats;
 
 use super::input::{IgnoredFile, InputDamage, InputDocument, InputItem};
 use super::input_report::InputReports;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::{CanonicalUrl, Fetched};
+use ndcrawl_model::{CanonicalUrl, Fetched};
 
 use super::field_path::FieldPath;
 use super::{InputDocument, Options, RowSource};

@@ -21,10 +21,10 @@ use super::input_report::InputReports;
 use super::intake::InputPage;
 use super::own_rows::{OwnRows, OwnRowsError, RowsGiven, row_hash, write_clean_rows};
 use super::rendering::{Done, Note, Reading, Work, pipe};
-use crate::documents::{self, Readers};
-use crate::model::RunningText;
-use crate::pagetext::PageReader;
-use crate::pipeline::{ContentReader, PipelineError};
+use ndcrawl_engine::documents::{self, Readers};
+use ndcrawl_engine::pipeline::{ContentReader, PipelineError};
+use ndcrawl_model::RunningText;
+use pagetext::PageReader;
 
 /// Words of the shortest item that is searched.
 pub const LEAST: usize = 8;

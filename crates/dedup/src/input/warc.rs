@@ -1,6 +1,6 @@
 //! WARC and WET files (ISO 28500), compressed by record, as a whole, or not at all.
 
-use crate::model::{CanonicalUrl, Fetched};
+use ndcrawl_model::{CanonicalUrl, Fetched};
 
 use super::digest::BlockDigest;
 use super::records::{Layout, PageResult, RecordHead};
@@ -141,7 +141,7 @@ mod tests {
 
     fn with_digest(number: usize) -> Vec<u8> {
         let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>{}", words(number));
-        page_record(number, 0, &format!("WARC-Block-Digest: {}\r\n", crate::store::payload_digest(block.as_bytes())))
+        page_record(number, 0, &format!("WARC-Block-Digest: {}\r\n", ndcrawl_store::payload_digest(block.as_bytes())))
     }
 
     fn tell(item: InputItem) -> String {
@@ -384,7 +384,7 @@ mod tests {
     fn long_blocks_are_kept_in_part_and_checked_whole() {
         let body = "x".repeat(2_000_000);
         let block = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        let digest = crate::store::payload_digest(block.as_bytes());
+        let digest = ndcrawl_store::payload_digest(block.as_bytes());
         let more = format!("WARC-Block-Digest: {digest}\r\nContent-Length: {}\r\n", block.len());
         let long = fields("response", "http://a.test/long", HTTP, block.as_bytes(), &more);
         let mut flipped = long.clone();

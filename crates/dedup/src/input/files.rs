@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::model::{CanonicalUrl, Fetched};
-use crate::objects::{Bucket, ObjectUrl};
+use ndcrawl_model::{CanonicalUrl, Fetched};
+use ndcrawl_objects::{Bucket, ObjectUrl};
 
 use super::by_name::{ABOUT_DATA, Company};
 use super::file_name;
@@ -341,7 +341,7 @@ fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
 pub(super) mod tests {
     use super::super::stream::tests::{gzip, zstd};
     use super::*;
-    use crate::model::Normalizer;
+    use ndcrawl_model::Normalizer;
 
     pub(in super::super) fn options() -> Options {
         Options {

@@ -3,8 +3,8 @@
 //! Archives hold what servers sent, and servers are a little wrong: line ends of several kinds, an empty line before the
 //! first, a name in lower case, two spaces. All of this is read as browsers read it.
 
-use crate::fetch::{Codings, Label};
-use crate::model::Header;
+use ndcrawl_fetch::{Codings, Label};
+use ndcrawl_model::Header;
 
 /// Most header lines. Further lines are dropped.
 const MOST_HEADERS: usize = 1000;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::fetch::no_text;
+use ndcrawl_fetch::no_text;
 
 use super::by_name::media_type;
 use super::{arc, arrow, parquet, wacz};

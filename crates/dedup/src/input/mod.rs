@@ -49,7 +49,7 @@ use records::Records;
 use stream::Stream;
 use text::TextEncoding;
 
-use crate::model::{CanonicalUrl, Fetched, Normalizer};
+use ndcrawl_model::{CanonicalUrl, Fetched, Normalizer};
 
 pub use files::{Inputs, NoInput};
 pub use row::RawRow;
@@ -309,13 +309,13 @@ fn damaged<'a>(place: &str, why: &dyn std::fmt::Display) -> Items<'a> {
 }
 
 /// Reads a Parquet file.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "fuzzing")]
 pub(super) fn parquet_rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
     parquet::rows(path, &path.display().to_string(), options, bytes)
 }
 
 /// Reads rows in the format of this number.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "fuzzing")]
 pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options) -> Items<'a> {
     let place = "input".to_owned();
     match format {
@@ -329,7 +329,7 @@ pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options)
 }
 
 /// Returns the items of bytes that have no name.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "fuzzing")]
 pub(super) fn items_of<'a>(bytes: &'a [u8], options: &'a Options) -> Items<'a> {
     let file = SourceFile {
         place: "input".to_owned(),

@@ -8,7 +8,7 @@
 //! maker wrote it: the page is read, and it is told that the digest differs. Elsewhere nothing but the digest can tell
 //! a changed block.
 
-use crate::model::Fetched;
+use ndcrawl_model::Fetched;
 
 use super::digest::BlockDigest;
 use super::stream::{Mark, Stream};

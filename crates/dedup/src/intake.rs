@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use crate::fetch::{Absent, absent_page};
-use crate::model::{
-    Discovery, Exclusion, FailureClass, Fetched, Judged, KeepRule, LinkKind, Outcome, PageId, Requeue, RowName,
-    Sequence, UrlId, UrlRow, UrlState, capture_key,
-};
-use crate::pipeline::{
+use ndcrawl_engine::pipeline::{
     Cluster, DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_document,
     add_original, add_page, outcome_of, page_input, unleased_line,
+};
+use ndcrawl_fetch::{Absent, absent_page};
+use ndcrawl_model::{
+    Discovery, Exclusion, FailureClass, Fetched, Judged, KeepRule, LinkKind, Outcome, PageId, Requeue, RowName,
+    Sequence, UrlId, UrlRow, UrlState, capture_key,
 };
 
 use super::input::RowSource;

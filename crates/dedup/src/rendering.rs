@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::fetch::{absent_page, no_text};
-use crate::model::{Fetched, Sequence};
-use crate::pipeline::{ContentReader, PipelineError, RenderedPage, as_own_document, render_page};
+use ndcrawl_engine::pipeline::{ContentReader, PipelineError, RenderedPage, as_own_document, render_page};
+use ndcrawl_fetch::{absent_page, no_text};
+use ndcrawl_model::{Fetched, Sequence};
 
 use super::input::{
     IgnoredFile, InputDamage, InputDocument, InputFile, InputItem, Inputs, Options as InputOptions, Stop,

@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::documents::{self, Readers};
-use crate::fetch::{absent_page, no_text};
-use crate::model::{
-    CanonicalUrl, Discovery, EarlierVerdict, Fetched, PageId, PageInput, PageLine, Revision, UrlRow, UrlState, Verdict,
-    capture_key,
-};
-use crate::pagetext::PageReader;
-use crate::pipeline::{
+use ndcrawl_engine::documents::{self, Readers};
+use ndcrawl_engine::pipeline::{
     ContentReader, NamedOriginal, OriginalLinks, RenderedPage, add_answer, add_document, add_original, add_page,
     outcome_line, outcome_of, page_input, unleased_line,
 };
+use ndcrawl_fetch::{absent_page, no_text};
+use ndcrawl_model::{
+    CanonicalUrl, Discovery, EarlierVerdict, Fetched, PageId, PageInput, PageLine, Revision, UrlRow, UrlState, Verdict,
+    capture_key,
+};
+use pagetext::PageReader;
 
 use super::input::{InputDamage, InputDocument, InputItem, Inputs, Options as InputOptions, RowSource};
 use super::input_report::InputReports;
