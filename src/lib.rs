@@ -25,9 +25,9 @@
 //! report
 //! batch
 //! cluster
-//! demo  eval  export
+//! demo  eval
 //! detect
-//! index  similarity  html_writer  pagetext
+//! index  similarity  pagetext
 //! ```
 
 #![deny(unsafe_code)]
@@ -42,10 +42,10 @@ pub use pagetext;
 #[cfg(feature = "eval")]
 pub mod eval;
 #[cfg(feature = "eval")]
-pub mod html_writer;
+pub use ndcrawl_html_writer as html_writer;
 
 #[cfg(feature = "export")]
-pub mod export;
+pub use ndcrawl_export as export;
 
 #[cfg(feature = "dedup")]
 pub use ndcrawl_dedup as dedup;

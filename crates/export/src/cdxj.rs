@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::store::ArchiveReader;
+use ndcrawl_store::ArchiveReader;
 
 use super::error::Result;
 use super::index::CdxEntry;

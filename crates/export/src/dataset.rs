@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::model::{LostWords, Permission, Usage, permission};
-use crate::store::PageLines;
+use ndcrawl_model::{LostWords, Permission, Usage, permission};
+use ndcrawl_store::PageLines;
 
 use super::columns::TextColumns;
 use super::error::{ExportError, Result};

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use url::Url;
 
-use crate::model::CanonicalUrl;
+use ndcrawl_model::CanonicalUrl;
 
 /// Returns the SURT key of a URL, or the URL itself if it cannot be parsed.
 pub fn surt(url: &str) -> String {

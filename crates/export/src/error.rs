@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store;
+use ndcrawl_store as store;
 
 /// A result with [`ExportError`].
 pub type Result<T, E = ExportError> = std::result::Result<T, E>;

@@ -8,7 +8,7 @@ use super::host_blocks::HostBlocks;
 use super::output::ExportCounts;
 use super::pages::ExportSource;
 use super::row::ExportRow;
-use crate::model::PageLine;
+use ndcrawl_model::PageLine;
 
 /// Makes rows of lines.
 pub(super) struct RowReader {

@@ -1,6 +1,6 @@
 //! The name of the cluster that a page is in.
 
-use crate::model::{Digest, PageLine};
+use ndcrawl_model::{Digest, PageLine};
 
 /// Returns the cluster of a page: named by the stored page that it is or repeats.
 pub(super) fn cluster_of(line: &PageLine) -> Option<Digest> {

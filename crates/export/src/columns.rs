@@ -1,6 +1,6 @@
 //! Selects the columns of a row that take time or space.
 
-use crate::pagetext::WantedText;
+use pagetext::WantedText;
 
 /// The columns of text and source of [`ExportRow`](super::ExportRow). By default the main text alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

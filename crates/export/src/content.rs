@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::model::{Fetched, Normalizer, PageLine};
-use crate::pagetext::{BlockCounts, CommonBlocks, Options, PageReader, PageText, WantedText};
-use crate::store::{self, ArchiveReader};
+use ndcrawl_model::{Fetched, Normalizer, PageLine};
+use pagetext::{BlockCounts, CommonBlocks, Options, PageReader, PageText, WantedText};
+use ndcrawl_store::{self as store, ArchiveReader};
 
 use super::error::Result;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
-use crate::store::{WarcRecord, warcinfo_member};
+use ndcrawl_store::{WarcRecord, warcinfo_member};
 
 use super::error::{ExportError, Result};
 use super::index::CdxEntry;

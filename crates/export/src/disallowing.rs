@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use crate::model::{Digest, PageLine, Permission, Usage, permission};
-use crate::store::PageLines;
+use ndcrawl_model::{Digest, PageLine, Permission, Usage, permission};
+use ndcrawl_store::PageLines;
 
 use super::cluster_name::cluster_of;
 use super::error::Result;
@@ -47,12 +47,12 @@ impl DisallowingClusters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{OutcomeKind, PreferencePlace};
+    use ndcrawl_model::{OutcomeKind, PreferencePlace};
 
     fn line(url: &str, outcome: OutcomeKind, of: Option<&str>, usage: &str) -> PageLine {
         let preferences = match usage {
             "" => Vec::new(),
-            usage => vec![crate::pagetext::preferences::content_usage(usage, PreferencePlace::Header)],
+            usage => vec![pagetext::preferences::content_usage(usage, PreferencePlace::Header)],
         };
         let duplicate_of = of.map(str::to_owned);
         PageLine { url: url.to_owned(), outcome, duplicate_of, preferences, ..PageLine::default() }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::objects::{Bucket, ObjectUrl, ObjectWriter};
+use ndcrawl_objects::{Bucket, ObjectUrl, ObjectWriter};
 
 use super::error::{ExportError, Result};
 use super::output::{ExportCounts, Output};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use crate::model::{CanonicalUrl, OutcomeKind, PageLine, named};
+use ndcrawl_model::{CanonicalUrl, OutcomeKind, PageLine, named};
 
 use super::csv::csv_cell;
 use super::error::Result;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::model::PageLine;
-use crate::pagetext::{BlockCounts, CommonBlocks};
+use ndcrawl_model::PageLine;
+use pagetext::{BlockCounts, CommonBlocks};
 
 use super::columns::TextColumns;
 use super::content::Contents;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::model::{PageLine, Permission};
-use crate::objects::{Bucket, ObjectUrl, ObjectWriter};
+use ndcrawl_model::{PageLine, Permission};
+use ndcrawl_objects::{Bucket, ObjectUrl, ObjectWriter};
 
 use super::error::{ExportError, Result};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::model::PageLine;
-use crate::store::{self, ArchiveReader, WarcRecord};
+use ndcrawl_model::PageLine;
+use ndcrawl_store::{self as store, ArchiveReader, WarcRecord};
 
 use super::error::Result;
 use super::jsonl::Compression;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use crate::model::{Digest, OutcomeKind, PageLine};
-use crate::store::PageLines;
+use ndcrawl_model::{Digest, OutcomeKind, PageLine};
+use ndcrawl_store::PageLines;
 
 use super::cluster_name::cluster_of;
 use super::error::Result;

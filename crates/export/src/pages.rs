@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::model::PageLine;
-use crate::store::PageLines;
+use ndcrawl_model::PageLine;
+use ndcrawl_store::PageLines;
 
 use super::error::Result;
 use super::output::ExportCounts;

@@ -1,7 +1,7 @@
 //! Lines of a CDXJ index.
 
-use crate::model::MediaType;
-use crate::store::WarcRecord;
+use ndcrawl_model::MediaType;
+use ndcrawl_store::WarcRecord;
 
 use super::surt::surt;
 

@@ -20,6 +20,9 @@
 //! An export is written to `NAME.open` and renamed to `NAME` when it is complete. An object of a bucket appears when it is
 //! complete; a folder below `s3://` is uploaded by [`ObjectFolder`] from a folder on this machine.
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod cdxj;
 mod cluster_facts;
 mod cluster_name;

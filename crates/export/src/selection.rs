@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{OutcomeKind, PageLine, Permission, Usage};
+use ndcrawl_model::{OutcomeKind, PageLine, Permission, Usage};
 
 use super::disallowing::DisallowingClusters;
 
@@ -158,7 +158,7 @@ mod tests {
     fn what_is_said_of_a_use_must_be_among_what_is_wanted() {
         use Permission::{Allowed, Disallowed, Unclear, Unknown};
         let said = |usage: &str| {
-            let preference = crate::pagetext::preferences::content_usage(usage, crate::model::PreferencePlace::Header);
+            let preference = pagetext::preferences::content_usage(usage, ndcrawl_model::PreferencePlace::Header);
             PageLine { preferences: vec![preference], ..line("http://a.test/", OutcomeKind::Stored, None, &[]) }
         };
         let wants = |uses: &[(Usage, &[Permission])], usage: &str| {

@@ -7,6 +7,9 @@
 //! Invariants: text from outside is always escaped ([`escaped`]). Nothing here knows what the figures mean, reads a
 //! file, or can fail.
 
+#![deny(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod data_table;
 mod figures;
 mod page;

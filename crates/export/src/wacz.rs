@@ -56,7 +56,7 @@ fn write_pages(source: ExportSource<'_>, path: &Path) -> Result<()> {
         if line.warc_file.is_none() || !line.is_kept() {
             return Ok(());
         }
-        let id = crate::model::Digest::of(line.url.as_bytes()).to_string();
+        let id = ndcrawl_model::Digest::of(line.url.as_bytes()).to_string();
         put(json!({ "id": id, "url": line.url, "ts": line.fetched_at, "title": line.title }))
     })?;
     output.finish().map(drop)

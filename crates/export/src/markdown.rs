@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 
-use crate::model::Digest;
+use ndcrawl_model::Digest;
 
 use super::columns::TextColumns;
 use super::error::Result;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::model::{OutcomeKind, PageLine, Preference, Provenance};
-use crate::pagetext::PageText;
+use ndcrawl_model::{OutcomeKind, PageLine, Preference, Provenance};
+use pagetext::PageText;
 
 use super::cluster_name::cluster_of;
 use super::columns::TextColumns;
