@@ -22,12 +22,8 @@
 //!
 //! ```text
 //! cli
-//! report
 //! batch
 //! cluster
-//! demo  eval
-//! detect
-//! index  similarity  pagetext
 //! ```
 
 #![deny(unsafe_code)]
@@ -40,7 +36,7 @@ pub use neardup::{detect, index, similarity};
 pub use pagetext;
 
 #[cfg(feature = "eval")]
-pub mod eval;
+pub use ndcrawl_eval as eval;
 #[cfg(feature = "eval")]
 pub use ndcrawl_html_writer as html_writer;
 
@@ -72,9 +68,9 @@ pub use ndcrawl_store as store;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
-pub mod demo;
+pub use ndcrawl_demo as demo;
 #[cfg(feature = "cli")]
-pub mod report;
+pub use ndcrawl_report as report;
 
 #[cfg(all(feature = "cli", feature = "fuzzing"))]
 #[doc(hidden)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use ndcrawl_model::{Fetched, Normalizer, PageLine};
-use pagetext::{BlockCounts, CommonBlocks, Options, PageReader, PageText, WantedText};
 use ndcrawl_store::{self as store, ArchiveReader};
+use pagetext::{BlockCounts, CommonBlocks, Options, PageReader, PageText, WantedText};
 
 use super::error::Result;
 
