@@ -298,7 +298,7 @@ fn shared_page(input: PageInput, page: &FetchedPage) -> SharedPage {
     SharedPage { input, url: page.fetched.url.to_string(), fetched_at: page.fetched.started_at, links }
 }
 
-/// Returns whether the decider sees a page. It sees none with `noindex` and none that is off topic.
+/// Returns whether the decider sees a page.
 fn is_judged(outcome: &FetchOutcome) -> bool {
-    matches!(outcome, FetchOutcome::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
+    matches!(outcome, FetchOutcome::Page(page) if page.exclusion().is_none())
 }

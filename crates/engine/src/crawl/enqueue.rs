@@ -65,13 +65,13 @@ impl Enqueuer {
     /// Returns the links of duplicates that are still unfetched, although the policy follows them: earlier runs had
     /// another one. `unmatched` are the links without counterpart. Costs a look at every URL, unless all are skipped.
     pub fn skipped_links(&self, unmatched: &HashSet<UrlId>) -> Result<Vec<Link>, CrawlError> {
-        if self.duplicate_links == DuplicateLinks::Skip {
+        if !self.duplicate_links.follows_any() {
             return Ok(Vec::new());
         }
         let skipped = HeldBack::Deferred(Deferral::DuplicateLink);
         let skipped: Vec<UrlId> =
             self.frontier.unfinished().filter(|(_, reason)| *reason == skipped).map(|(id, _)| id).collect();
-        let rank = i8::from(self.duplicate_links == DuplicateLinks::Defer);
+        let rank = self.duplicate_links.rank();
         let mut links = Vec::new();
         for id in skipped {
             let row = self.frontier.url(id)?;
@@ -105,7 +105,7 @@ impl Enqueuer {
         let clues = found.appraisal.as_mut().map(|appraisal| std::mem::take(&mut appraisal.clues)).unwrap_or_default();
         let clues = clues.into_iter().map(Some).chain(std::iter::repeat(None));
         let kind = if is_duplicate { LinkKind::Duplicate } else { LinkKind::Page };
-        let last = is_duplicate && self.duplicate_links == DuplicateLinks::Defer;
+        let rank = if is_duplicate { self.duplicate_links.rank() } else { 0 };
         let deeper = lease.discovery.depth.saturating_add(1);
         let is_unmatched = |url: &CanonicalUrl| {
             counterparts.as_ref().is_some_and(|known| !known.has(url.as_str(), |url| self.frontier.find(url)))
@@ -121,7 +121,7 @@ impl Enqueuer {
                 Link {
                     only_seen: self.reason_not_to_follow(&out.url, nofollow, of_duplicate),
                     url: out.url,
-                    discovery: Discovery { rank: i8::from(last), ..Discovery::new(kind, Some(lease.id), deeper) },
+                    discovery: Discovery { rank, ..Discovery::new(kind, Some(lease.id), deeper) },
                     clue,
                 }
             })

@@ -74,6 +74,15 @@ impl FetchedPage {
             is_headless: false,
         }
     }
+
+    /// Returns the rule for which the decider does not see the page. Its links are used.
+    pub fn exclusion(&self) -> Option<Exclusion> {
+        match self.rendered.robots.noindex {
+            _ if self.is_off_topic => Some(Exclusion::OffTopic),
+            true => Some(Exclusion::NoIndex),
+            false => None,
+        }
+    }
 }
 
 /// The sitemaps that a robots.txt names.

@@ -31,6 +31,16 @@ impl DuplicateLinks {
         matches!(self, DuplicateLinks::Follow | DuplicateLinks::Defer)
     }
 
+    /// Returns whether any of them may be fetched.
+    pub fn follows_any(&self) -> bool {
+        *self != DuplicateLinks::Skip
+    }
+
+    /// Returns their rank in the queues: those of 1 come after all others.
+    pub fn rank(&self) -> i8 {
+        i8::from(*self == DuplicateLinks::Defer)
+    }
+
     /// Returns whether `url`, a link of a duplicate, is fetched. `is_unmatched`: whether it has no counterpart on the
     /// page that the duplicate repeats. The same seed gives the same sample, whichever page has the link.
     pub fn follows(self, url: &str, is_unmatched: bool, random_seed: u64) -> bool {

@@ -18,7 +18,7 @@ use super::CrawlError;
 use super::enqueue::{Enqueuer, OfferedLinks, link};
 use super::external_engine::{EngineReply, ExternalEngine};
 use super::messages::{FetchOutcome, FetchedPage, NamedSitemaps, SitemapDates};
-use super::options::{DuplicateLinks, Options};
+use super::options::Options;
 use super::recrawl::Recrawl;
 use super::redirect_chains::RedirectChains;
 use super::sitemap_claims::{SitemapClaims, SitemapPath};
@@ -135,7 +135,7 @@ impl LeaseOutcomes {
         match found {
             FetchOutcome::Page(page) => {
                 let is_unique = judged.is_none_or(|judged| judged.verdict.is_unique());
-                let follow = is_unique || self.options.duplicate_links != DuplicateLinks::Skip;
+                let follow = is_unique || self.options.duplicate_links.follows_any();
                 EngineReply::Page { page: page.fetched.clone(), follow }
             }
             FetchOutcome::Redirect { to, .. } => EngineReply::Redirect(to.clone()),
@@ -209,11 +209,10 @@ impl LeaseOutcomes {
         self.end(lease, &outcome, line, put, worth)
     }
 
-    /// Ends a page with `noindex`, or one that is off topic. Its links are offered; the decider never sees it.
+    /// Ends a page that the decider never sees. Its links are offered.
     fn unjudged_page(&mut self, lease: &Lease, mut page: FetchedPage) -> Result<(), CrawlError> {
         self.offer_links(lease, &mut page, None)?;
-        let rule = if page.is_off_topic { Exclusion::OffTopic } else { Exclusion::NoIndex };
-        let outcome = Outcome::Excluded(rule);
+        let outcome = Outcome::Excluded(page.exclusion().expect("only excluded pages are not judged"));
         let line = self.page_line(lease, &outcome, &page, None)?;
         let worth = page.appraisal.as_ref().and_then(Appraisal::telling);
         self.end(lease, &outcome, line, None, worth)
