@@ -13,10 +13,11 @@ fn sources() -> Vec<PathBuf> {
     members.chain([root.to_owned()]).map(|crate_folder| crate_folder.join("src")).collect()
 }
 
-/// Each room's floor, the lowest line of the table being 0. A crate without rooms has no table.
+/// Each room's floor, the lowest line of the table being 0. A crate without rooms does not say that they import downward.
 fn floors(source: &Path) -> BTreeMap<String, usize> {
     let library = fs::read_to_string(source.join("lib.rs")).unwrap();
-    let Some(table) = library.split("//! ```text\n").nth(1) else { return BTreeMap::new() };
+    let Some((_, after)) = library.split_once("ownward") else { return BTreeMap::new() };
+    let table = after.split("//! ```text\n").nth(1).unwrap();
     let table = table.split("//! ```").next().unwrap();
     let lines: Vec<&str> = table.lines().map(|line| line.trim_start_matches("//!").trim()).collect();
     let floor_of = |(floor, line): (usize, &&str)| {
@@ -99,7 +100,7 @@ fn room(source: &Path, file: &Path) -> Option<String> {
 
 #[test]
 fn every_room_stands_in_the_table() {
-    for source in sources() {
+    for source in sources().into_iter().filter(|source| !floors(source).is_empty()) {
         let floors = floors(&source);
         for file in files(&source) {
             if let Some(room) = room(&source, &file) {
@@ -111,7 +112,7 @@ fn every_room_stands_in_the_table() {
 
 #[test]
 fn rooms_import_downward_only() {
-    for source in sources() {
+    for source in sources().into_iter().filter(|source| !floors(source).is_empty()) {
         let floors = floors(&source);
         for file in files(&source) {
             let Some(room) = room(&source, &file) else { continue };

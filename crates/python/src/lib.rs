@@ -1,7 +1,7 @@
 //! The Python module `ndcrawl._native`: the program, its detector and its page reader.
 //!
 //! Thin: it converts values, lets other Python threads run, and calls the crates of this workspace. The package around it
-//! is in `python/ndcrawl`, with types and documentation in `_native.pyi`.
+//! is in `python/ndcrawl`, with types and documentation in `_native.pyi`. Imports between files go downward only:
 //!
 //! ```text
 //! deduplicator  page  program  run
