@@ -51,8 +51,8 @@ pub(super) struct FetchedPage {
     pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
     /// Its relevance and that of its links, in a focused crawl.
     pub appraisal: Option<Appraisal>,
-    /// Whether its relevance is below the limit for pages to keep.
-    pub is_off_topic: bool,
+    /// The rule by which its text is not wanted.
+    pub unwanted: Option<Exclusion>,
     /// Whether a browser ran its scripts.
     pub is_headless: bool,
 }
@@ -70,18 +70,14 @@ impl FetchedPage {
             text_error,
             unchanged: None,
             appraisal: None,
-            is_off_topic: false,
+            unwanted: None,
             is_headless: false,
         }
     }
 
     /// Returns the rule for which the decider does not see the page. Its links are used.
     pub fn exclusion(&self) -> Option<Exclusion> {
-        match self.rendered.robots.noindex {
-            _ if self.is_off_topic => Some(Exclusion::OffTopic),
-            true => Some(Exclusion::NoIndex),
-            false => None,
-        }
+        self.unwanted.or(self.rendered.robots.noindex.then_some(Exclusion::NoIndex))
     }
 }
 

@@ -37,7 +37,8 @@ impl FocusFilter {
     /// Sets the relevance of a page and of its links.
     pub fn appraise(&mut self, page: &mut FetchedPage) {
         let appraisal = self.focus.read(&page.rendered, &self.renderer);
-        page.is_off_topic = self.least.is_some_and(|least| appraisal.relevance < least);
+        let is_off_topic = self.least.is_some_and(|least| appraisal.relevance < least);
+        page.unwanted = is_off_topic.then_some(Exclusion::OffTopic);
         page.appraisal = Some(appraisal);
     }
 }
