@@ -1,7 +1,7 @@
 //! Soft 404s: real pages are kept, responses to wrong URLs are not, and sites that answer 404 are not affected.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ enum Wrong {
     Error,
     /// 200 with a title that says so, and the address.
     Titled,
+    /// The same, after an answer to the first probe in each folder that says when to come again.
+    Later,
     /// 200 with hardly more than the address.
     Short,
     /// 200 under the site's title, with a clock and changing advice.
@@ -38,6 +40,8 @@ enum Wrong {
 struct Site {
     origin: String,
     wrong: Wrong,
+    /// Folders in which a probe was answered.
+    probed: Mutex<BTreeSet<String>>,
 }
 
 impl Site {
@@ -46,9 +50,19 @@ impl Site {
         // The count changes with each request, the advice with each URL.
         let advice = words_of(7, path, 1).remove(0);
         let links = "<a href=\"/\">to the start</a> <a href=\"/only/by/the/lost\">or</a>";
+        let folder = path.trim_start_matches('/').split_once('/').map(|(folder, _)| folder.to_owned());
+        let is_first_probe = || {
+            let is_new = |folder| self.probed.lock().unwrap().insert(folder);
+            !dead_links().contains(path) && folder.is_some_and(is_new)
+        };
         match self.wrong {
             Wrong::Error => Answer::error(404),
-            Wrong::Titled => html("Page not found", &format!("<p>Sorry, {path} does not exist.</p>{menu}{links}")),
+            Wrong::Later if is_first_probe() => {
+                Answer { headers: vec![("retry-after", "0".to_owned())], ..Answer::error(403) }
+            }
+            Wrong::Titled | Wrong::Later => {
+                html("Page not found", &format!("<p>Sorry, {path} does not exist.</p>{menu}{links}"))
+            }
             Wrong::Short => html("Nothing", &format!("<p>Nothing lives at {path}</p><a href=\"/\">the</a>")),
             Wrong::Untitled => {
                 let clock = format!("12:{:02}:{:02}", path.len(), before);
@@ -139,7 +153,7 @@ impl Content for Site {
 }
 
 fn web(wrong: Wrong) -> Web {
-    Web::start(1, |origins| Arc::new(Site { origin: origins[0].clone(), wrong }))
+    Web::start(1, |origins| Arc::new(Site { origin: origins[0].clone(), wrong, probed: Mutex::default() }))
 }
 
 fn crawl(place: &Place, web: &Web) -> Run {
@@ -193,6 +207,16 @@ fn soft_404_responses_are_left_out_and_no_page_is() {
         assert!(probes.len() <= 12, "{wrong:?}: {probes:?}");
         place.run(["verify", "out"]).finish().expect_code(0);
     }
+}
+
+#[test]
+fn a_probe_that_is_put_off_is_asked_again() {
+    let (web, place) = (web(Wrong::Later), Place::new());
+    crawl(&place, &web).finish().expect_code(0);
+    let outcomes = outcomes(&place);
+    let kept: Vec<String> = dead_links().difference(&with_outcome(&outcomes, "excluded soft-404")).cloned().collect();
+    // Those for which a probe was put off: at most one in each folder.
+    assert!(kept.len() <= 3, "{kept:?}");
 }
 
 #[test]
@@ -304,7 +328,7 @@ fn probes_obey_robots_and_scope() {
             }
         }
     }
-    let site = |origins: &[String]| Site { origin: origins[0].clone(), wrong: Wrong::Titled };
+    let site = |origins: &[String]| Site { origin: origins[0].clone(), wrong: Wrong::Titled, probed: Mutex::default() };
     let web = Web::start(1, |origins| Arc::new(Guarded(site(origins))));
     let place = Place::new();
     let seed = format!("{}{}", web.origins()[0], address("b", 1));

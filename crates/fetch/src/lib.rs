@@ -15,7 +15,7 @@
 //! the fetcher of the next run ([`Fetcher::restore_rests`]).
 //!
 //! [`Fetcher::polite_get`] is steps 2 to 5. The caller follows redirects and decides on retries
-//! ([`retry_status`], [`back_off`], [`retry_after`]). A [`FetchFailure`] says whether a retry may help.
+//! ([`asks_to_come_again`], [`rest_asked`], [`back_off`]). A [`FetchFailure`] says whether a retry may help.
 //!
 //! A proxy resolves names and connects by itself. Then the guard checks only addresses written in a URL, and there
 //! is no delay per address.
@@ -73,7 +73,7 @@ pub use host_health::HostHealth;
 pub use options::{MARKDOWN, Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use request::{PageRequest, Validators};
-pub use retry::{asks_to_come_again, back_off, rest_asked, retry_after, retry_status, tries_before_answer};
+pub use retry::{asks_to_come_again, back_off, rest_asked, retry_after, tries_before_answer};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rules::{RobotsRule, deciding_rule};
 pub use shared_starts::SharedStarts;

@@ -14,7 +14,7 @@ const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 pub(super) const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 
 /// Whether a retry may change a response of this status. Each 5xx counts like 500 (RFC 9110, section 15).
-pub fn retry_status(status: u16) -> bool {
+pub(super) fn retry_status(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)
 }
 

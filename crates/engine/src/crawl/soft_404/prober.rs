@@ -7,7 +7,7 @@ use super::signature::{AnswerWords, Soft404Signature};
 use super::url_group::{wrong_beside, wrong_elsewhere};
 use crate::crawl::messages::FetchedPage;
 use crate::crawl::page_fetch::{PageFetch, Stopped};
-use ndcrawl_fetch::{PageRequest, absent_page, retry_status};
+use ndcrawl_fetch::{PageRequest, absent_page, asks_to_come_again};
 use ndcrawl_model::{CanonicalUrl, Fetched, HostRow, Lease, LinkKind};
 use pagetext::says_not_there;
 
@@ -125,6 +125,7 @@ impl Soft404Prober {
             let request = PageRequest { spelling: spelling.take(), ..PageRequest::default() };
             let fetched = self.fetch.fetcher.polite_request(url, request).await.map_err(|_| ProbeFailure::Failed)?;
             match fetched.status {
+                _ if asks_to_come_again(&fetched) => return Err(ProbeFailure::Failed),
                 200..=299 if self.fetch.is_accepted(&fetched) && absent_page(&fetched).is_none() => {
                     return Ok(self.read_answer(fetched, &addresses).await);
                 }
@@ -135,7 +136,6 @@ impl Soft404Prober {
                     spelling = Some(next.spelling);
                     addresses.push(next.url);
                 }
-                status if retry_status(status) => return Err(ProbeFailure::Failed),
                 _ => return Ok(None),
             }
         }
