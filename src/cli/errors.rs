@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 
 use crate::cli::terminal_safe::terminal_safe;
 #[cfg(feature = "cluster")]
-use crate::cluster::ClusterError;
+use crate::cluster::{ClusterError, ErrorClass};
 use crate::crawl::CrawlError;
 use crate::detect::DetectError;
 use crate::export::ExportError;
@@ -41,6 +41,10 @@ pub mod exit {
     pub const TOO_MANY_DUPLICATES: u8 = 9;
     /// `redirects`: pages of the earlier site have no match.
     pub const UNMATCHED: u8 = 10;
+    /// A worker of a cluster: the database did not answer in time.
+    pub const NO_DATABASE: u8 = 11;
+    /// A worker of a cluster: its part is another one's by now, or the log is another one than it knew.
+    pub const BEGIN_AGAIN: u8 = 12;
     /// A bug in this program.
     pub const INTERNAL: u8 = 70;
     /// Stopped by SIGINT.
@@ -138,12 +142,29 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
     error.with_hint("if the store is damaged, ndcrawl reindex DIR rebuilds it from pages.jsonl and the WARC files")
 }
 
+/// Maps the error that has ended a worker, by what helps against it.
+#[cfg(feature = "cluster")]
+pub(super) fn worker_error(error: &ClusterError) -> CliError {
+    let (code, hint) = match error.class() {
+        ErrorClass::Passing => {
+            (exit::NO_DATABASE, "start it again when the database answers: it goes on with what was committed")
+        }
+        ErrorClass::BeginAgain => (exit::BEGIN_AGAIN, "start it again: it begins with what the log has"),
+        ErrorClass::Broken => return told_by_cluster(error),
+    };
+    CliError { code, ..told_by_cluster(error) }.with_hint(hint)
+}
+
 /// Maps an error of the cluster.
 #[cfg(feature = "cluster")]
 pub(super) fn cluster_error(error: impl Into<ClusterError>) -> CliError {
-    let error = error.into();
+    told_by_cluster(&error.into())
+}
+
+#[cfg(feature = "cluster")]
+fn told_by_cluster(error: &ClusterError) -> CliError {
     let mut message = error.to_string();
-    let mut source = std::error::Error::source(&error);
+    let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         message = format!("{message}: {cause}");
         source = cause.source();
@@ -153,7 +174,7 @@ pub(super) fn cluster_error(error: impl Into<ClusterError>) -> CliError {
         | ClusterError::Refused(_)
         | ClusterError::Connect { .. }
         | ClusterError::Silent { .. } => CliError::usage(message),
-        ClusterError::Damaged(_) => CliError::new(exit::CORRUPT, message),
+        ClusterError::Damaged(_) | ClusterError::Query { .. } => CliError::new(exit::CORRUPT, message),
         ClusterError::Folder(_) => CliError::new(exit::DISK_FULL, message),
         _ => CliError::new(exit::INTERNAL, message),
     }

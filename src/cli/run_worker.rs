@@ -14,7 +14,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::cookie_file;
 use crate::cli::dashboard::{self, CrawlControls, Dashboard};
 use crate::cli::dividable::dividable;
-use crate::cli::errors::{CliError, cluster_error, crawl_error, exit};
+use crate::cli::errors::{CliError, cluster_error, crawl_error, exit, worker_error};
 use crate::cli::format::{counted, thousands};
 use crate::cli::helper::Helper;
 use crate::cli::host::Host;
@@ -28,7 +28,7 @@ use crate::cli::signing_key;
 use crate::cli::status_file::RunState;
 use crate::cli::terminal::write_stderr;
 use crate::cluster::{
-    Assignment, ClusterError, Connector, CrawlRow, CrawlState, CrawlWorker, EndOfGeneration, Generation,
+    Assignment, ClusterError, Connector, CrawlRow, CrawlState, CrawlWorker, EndOfGeneration, ErrorClass, Generation,
     RunDescription, RunnerSettings, WorkerSettings, crawl_totals,
 };
 use crate::crawl::{Crawl, CrawlError, CrawlSetup};
@@ -72,12 +72,12 @@ pub(super) fn run(
 ) -> Result<u8, CliError> {
     let listener = dashboard::bind(settings)?;
     let (stop, _) = watch::channel(Stop::Go);
-    let (state, signalled) = runtime.block_on(async {
+    let (end, signalled) = runtime.block_on(async {
         let signals = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
         let ends = settings.scope.max_time.and_then(|time| Instant::now().checked_add(time));
         let mut work = Work { crawl: &crawl, settings, host, ends, dashboard: None, listener, stop, signals };
-        let state = work.run().await?;
-        Ok::<_, CliError>((state, work.signals.exit_code()))
+        let end = work.run().await?;
+        Ok::<_, CliError>((end, work.signals.exit_code()))
     })?;
     // A crawl in which nothing could be fetched is told by this process.
     let codes = [exit::FINISHED, exit::NOTHING_FETCHED, exit::TERMINATED];
@@ -85,9 +85,9 @@ pub(super) fn run(
     let totals = runtime.block_on(crawl_totals(&crawl.connector, &crawl.row.plan.name)).map_err(cluster_error)?;
     let name = crawl.row.plan.name.text();
     let text = if json {
-        format!("{}\n", json!({ "crawl": name, "state": state_word(state), "totals": totals }))
+        format!("{}\n", json!({ "crawl": name, "state": end.told(), "totals": totals }))
     } else {
-        summary(name, state_word(state), &totals)
+        summary(name, end.told(), &totals)
     };
     host.print_summary(&text)?;
     if let Some(failed) = failed {
@@ -96,8 +96,8 @@ pub(super) fn run(
     let pages: u64 = ["stored", "near-duplicate", "exact-duplicate"].iter().map(|kind| count(&totals, kind)).sum();
     Ok(match signalled {
         Some(code) => code,
-        None if state == CrawlState::Stopped => exit::TERMINATED,
-        None if state == CrawlState::Finished && pages == 0 => exit::NOTHING_FETCHED,
+        None if end == WorkerEnd::Stopped => exit::TERMINATED,
+        None if end == WorkerEnd::Finished && pages == 0 => exit::NOTHING_FETCHED,
         None => exit::FINISHED,
     })
 }
@@ -106,12 +106,27 @@ fn count(totals: &Value, outcome: &str) -> u64 {
     totals["outcomes"][outcome].as_u64().unwrap_or(0)
 }
 
-fn state_word(state: CrawlState) -> &'static str {
-    match state {
-        CrawlState::Finished => "finished",
-        CrawlState::Stopped => "stopped",
-        CrawlState::Running => "left by this worker",
-        CrawlState::Moving => "being moved",
+/// Why a worker has ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WorkerEnd {
+    /// The crawl is over.
+    Finished,
+    /// Somebody has stopped the crawl.
+    Stopped,
+    /// A signal has come.
+    Signal,
+    /// The time of this worker is over.
+    Time,
+}
+
+impl WorkerEnd {
+    fn told(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Stopped => "stopped",
+            Self::Signal => "left by this worker, as it was told to",
+            Self::Time => "left by this worker, whose time is over",
+        }
     }
 }
 
@@ -147,37 +162,41 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    async fn run(&mut self) -> Result<CrawlState, CliError> {
+    async fn run(&mut self) -> Result<WorkerEnd, CliError> {
         let seeds = seeds_of_crawl(&self.crawl.row.plan.settings, self.crawl.row.plan.name.text())?;
         let settings = self.worker_settings(&seeds)?;
         let (connector, row) = (self.crawl.connector.clone(), self.crawl.row.clone());
-        let mut worker = CrawlWorker::start(connector, row, settings).await.map_err(cluster_error)?;
+        let mut worker = CrawlWorker::start(connector, row, settings).await.map_err(|error| worker_error(&error))?;
         let mut stopped = self.stop.subscribe();
         let result = loop {
             let assignment = tokio::select! {
                 assignment = worker.next() => assignment,
-                _ = stopped.wait_for(|stop| *stop != Stop::Go) => break Ok(CrawlState::Running),
+                _ = stopped.wait_for(|stop| *stop != Stop::Go) => break Ok(WorkerEnd::Signal),
             };
             match assignment {
-                Ok(Assignment::Nothing(state)) => break Ok(state),
+                Ok(Assignment::Nothing(CrawlState::Finished)) => break Ok(WorkerEnd::Finished),
+                Ok(Assignment::Nothing(_)) => break Ok(WorkerEnd::Stopped),
                 Ok(Assignment::Crawl(generation)) => match self.crawl(*generation, &seeds).await {
-                    Ok(StopReason::Time) => break Ok(CrawlState::Running),
+                    Ok(StopReason::Time) => break Ok(WorkerEnd::Time),
                     Ok(StopReason::DiskFull) => break Err(self.disk_full()),
                     Ok(StopReason::Finished | StopReason::Signal | StopReason::Failed) => {}
-                    Err(error) if is_passing(&error) => tracing::warn!("begins anew with what the log has: {error}"),
-                    Err(error) => break Err(crawl_error(error)),
+                    Err(error) => match of_cluster(&error) {
+                        None => break Err(crawl_error(error)),
+                        Some(broken) if broken.class() == ErrorClass::Broken => break Err(worker_error(broken)),
+                        Some(error) => tracing::warn!("begins anew with what the log has: {error}"),
+                    },
                 },
-                Err(error) => break Err(cluster_error(error)),
+                Err(error) => break Err(worker_error(&error)),
             }
             if *stopped.borrow() != Stop::Go {
-                break Ok(CrawlState::Running);
+                break Ok(WorkerEnd::Signal);
             }
         };
         // After an error the slots are free when the lease has run out, at the latest.
         let ended = worker.end().await;
-        let state = result?;
-        ended.map_err(cluster_error)?;
-        Ok(state)
+        let end = result?;
+        ended.map_err(|error| worker_error(&error))?;
+        Ok(end)
     }
 
     fn disk_full(&self) -> CliError {
@@ -281,9 +300,8 @@ async fn pass_on(mut from: watch::Receiver<Stop>, to: watch::Sender<Stop>) {
     }
 }
 
-/// Whether a generation has ended for a reason that another one may not have: a lost lease, or a database that fails
-/// over.
-fn is_passing(error: &CrawlError) -> bool {
-    let CrawlError::Pipeline(PipelineError::Sharing(error)) = error else { return false };
-    error.cause::<ClusterError>().is_some_and(ClusterError::ends_generation)
+/// Returns the error of the cluster by which a generation has ended.
+fn of_cluster(error: &CrawlError) -> Option<&ClusterError> {
+    let CrawlError::Pipeline(PipelineError::Sharing(error)) = error else { return None };
+    error.cause()
 }

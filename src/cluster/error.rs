@@ -88,21 +88,35 @@ impl ClusterError {
         Self::Folder(error.to_string())
     }
 
-    /// Whether a process may begin again with what the log has.
-    pub fn ends_generation(&self) -> bool {
-        matches!(self, Self::RunLost(_) | Self::SlotLost { .. } | Self::OtherLog(_) | Self::Unreplicated)
-            || self.is_passing()
-    }
-
-    /// Whether another attempt, on another connection, may succeed.
-    pub fn is_passing(&self) -> bool {
-        match self {
+    /// Returns what helps against the error.
+    pub fn class(&self) -> ErrorClass {
+        let passes = match self {
+            Self::RunLost(_) | Self::SlotLost { .. } | Self::OtherLog(_) | Self::Unreplicated => {
+                return ErrorClass::BeginAgain;
+            }
             Self::Refused(refusal) => *refusal == Refusal::InRecovery,
             Self::Slow(_) | Self::Silent { .. } => true,
             Self::Connect { source, .. } | Self::Query { source, .. } => is_passing(source),
             _ => false,
-        }
+        };
+        if passes { ErrorClass::Passing } else { ErrorClass::Broken }
     }
+
+    /// Whether another attempt, on another connection, may succeed.
+    pub fn is_passing(&self) -> bool {
+        self.class() == ErrorClass::Passing
+    }
+}
+
+/// What helps against an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Another attempt, on another connection.
+    Passing,
+    /// A new run, which begins with what the log has.
+    BeginAgain,
+    /// Nothing but a person.
+    Broken,
 }
 
 impl From<ClusterError> for SharingError {

@@ -122,7 +122,7 @@ pub use crawl_session::CrawlSession;
 pub use crawl_totals::crawl_totals;
 pub use crawl_worker::{Assignment, CrawlWorker, EndOfGeneration, Generation, SlotsChange, WorkerSettings};
 pub use decision_times::decision_times;
-pub use error::ClusterError;
+pub use error::{ClusterError, ErrorClass};
 pub use gather::{GatherProgress, Gathered, gather};
 pub use inputs::{
     InputTask, LeasedInput, ManifestFlags, abandoned_files, all_sent, finish_input, finish_look, input_files,

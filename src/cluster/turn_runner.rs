@@ -21,7 +21,7 @@ use super::arrival_sender::{ArrivalSender, Submission};
 use super::arriving::{Arriving, ArrivingPage};
 use super::connection::Connector;
 use super::crawl_name::CrawlName;
-use super::error::ClusterError;
+use super::error::{ClusterError, ErrorClass};
 use super::lease::{Run, RunDescription, RunId};
 use super::lease_keeper::{LeaseKeeper, LeaseRequest};
 use super::question::Question;
@@ -237,8 +237,8 @@ impl Lives {
             match result {
                 Ok(()) => return Ok(()),
                 // A task of a run that ends may notice that before the others.
-                Err(error) if begins_anew(&error) && self.is_ending() => return Ok(()),
-                Err(error) if begins_anew(&error) => tracing::warn!("{error}"),
+                Err(error) if !is_broken(&error) && self.is_ending() => return Ok(()),
+                Err(error) if !is_broken(&error) => tracing::warn!("{error}"),
                 Err(error) => return Err(error),
             }
             ttl = next_ttl(self.settings.ttl, ttl, began.elapsed());
@@ -323,9 +323,9 @@ fn next_ttl(wanted: Duration, last: Duration, lived: Duration) -> Duration {
     if lived > last * LONG_LIFE { wanted } else { (last * 2).min(wanted * LONGEST_LEASE) }
 }
 
-/// Whether a run that has ended so is followed by another.
-fn begins_anew(error: &ClusterError) -> bool {
-    error.is_passing() || matches!(error, ClusterError::RunLost(_) | ClusterError::OtherLog(_))
+/// Whether no run follows one that has ended so.
+fn is_broken(error: &ClusterError) -> bool {
+    error.class() == ErrorClass::Broken
 }
 
 #[cfg(test)]

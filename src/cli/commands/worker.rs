@@ -3,7 +3,7 @@
 use crate::cli::args::WorkerArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
 use crate::cli::cluster_settings::{expect_crawl, given_by_crawl};
-use crate::cli::errors::{CliError, cluster_error};
+use crate::cli::errors::{CliError, cluster_error, worker_error};
 use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::run_crawl::runtime;
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &WorkerArguments, host: &Host) -> Result<u8, CliErr
         let session = connect_checked(&connector, arguments.one_copy).await?;
         open(&session, &name).await
     });
-    let row = row.map_err(cluster_error)?;
+    let row = row.map_err(|error| worker_error(&error))?;
     expect_crawl(&row)?;
     let mut given = arguments.given();
     given.extend(given_by_crawl(&row.plan.settings, name.text()));

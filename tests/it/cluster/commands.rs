@@ -141,6 +141,28 @@ async fn servers_that_could_lose_a_crawl_are_refused_by_the_program() {
 
 #[test]
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+fn a_worker_ends_by_the_class_of_its_error() {
+    let (servers, place) = (LocalServers::shared(), Place::new());
+    let nobody = "postgres://ndcrawl@127.0.0.1:1/ndcrawl";
+    place.write("manifest", "input.jsonl\n");
+    for run in [
+        place.run(["worker", nobody]),
+        place.run(["--cluster", nobody, "http://127.0.0.1:1/", "--allow-private", "--no-config", "-o", "out"]),
+        place.run(["dedup", "--cluster", nobody, "manifest", "-o", "kept"]),
+    ] {
+        let passing = run.finish().expect_code(11).stderr;
+        assert!(
+            passing.starts_with("error: cannot connect to ") && passing.contains("\nhint: start it again"),
+            "{passing}"
+        );
+    }
+    // The control: what no further attempt changes.
+    let broken = place.run(["worker", &servers.url(), "--cluster-name", "nowhere"]).finish().expect_code(2).stderr;
+    assert!(broken.contains("there is no crawl 'nowhere'") && !broken.contains("start it again"), "{broken}");
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 fn servers_that_were_never_started_have_no_address() {
     let place = Place::new();
     let told = place.run(["cluster", "local", "url", "nowhere"]).finish().expect_code(2);

@@ -420,7 +420,7 @@ async fn a_crawl_that_was_stopped_goes_on() {
 async fn a_worker_ends_at_its_time_and_where_no_room_is_left() {
     let crawl = SharedCrawl::new("limits_of_workers", very_slow(36, 240));
     let told = crawl.worker(1, &["--max-time=3s"]).finish().expect_code(0).stdout;
-    assert!(told.starts_with("crawl 'limits_of_workers': left by this worker\n"), "{told}");
+    assert!(told.starts_with("crawl 'limits_of_workers': left by this worker, whose time is over\n"), "{told}");
     let asked = crawl.web.pages_asked();
     let told = crawl.worker(2, &["--min-free=9000T"]).finish().expect_code(7).stderr;
     assert!(told.contains("worker-2") && told.contains("hint: "), "{told}");

@@ -12,7 +12,7 @@ async fn a_worker_that_lacks_a_table_ends_and_says_why() {
         let (session, _) = crawl.connected().await;
         session.client().batch_execute(&format!("DROP TABLE {table}")).await.unwrap();
         let finished = worker.finish();
-        assert_ne!(finished.code, Some(0), "{finished:?}");
+        assert_eq!(finished.code, Some(4), "{finished:?}");
         assert!(finished.stderr.contains(&format!("relation \"{table}\" does not exist")), "{finished:?}");
         assert!(crawl.web.pages_asked() < 120, "it went on without {table}");
     }

@@ -8,7 +8,7 @@ use crate::cli::cluster_settings::{TURN_PAGES, of_crawl};
 use crate::cli::config::schema::{self, Key, Owner};
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
-use crate::cli::errors::{CliError, cluster_error};
+use crate::cli::errors::{CliError, worker_error};
 use crate::cli::helper::Helper;
 use crate::cli::host::Host;
 use crate::cli::run_crawl::runtime;
@@ -46,7 +46,7 @@ pub(super) fn run(
         resume(&mut session).await?;
         Ok::<_, ClusterError>(row)
     });
-    let row = row.map_err(cluster_error)?;
+    let row = row.map_err(|error| worker_error(&error))?;
     let mut common = vec![address.to_owned(), "--cluster-name".to_owned(), flags.cluster_name.clone()];
     common.extend(["--lease".to_owned(), format!("{}ms", flags.lease.as_millis())]);
     common.extend(flags.one_copy.then(|| "--one-copy".to_owned()));

@@ -14,7 +14,7 @@ use crate::cli::args::DedupArguments;
 use crate::cli::cluster_access::connector;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Choice;
-use crate::cli::errors::{CliError, cluster_error, exit};
+use crate::cli::errors::{CliError, exit, worker_error};
 use crate::cli::format::{counted, decided_again, span, thousands};
 use crate::cli::helper::Helper;
 use crate::cli::host::Host;
@@ -61,7 +61,7 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         resume(&mut session).await?;
         Ok::<_, ClusterError>(crawl)
     });
-    let crawl = crawl.map_err(cluster_error)?;
+    let crawl = crawl.map_err(|error| worker_error(&error))?;
     let helper = |number: usize| {
         Helper::start(number, |command| {
             command.args(std::env::args_os().skip(1)).args(["--workers", "1"]);
@@ -235,7 +235,7 @@ fn description(place: &str) -> RunDescription {
 
 fn batch_error(error: BatchError) -> CliError {
     match error {
-        BatchError::Cluster(error) => cluster_error(error),
+        BatchError::Cluster(error) => worker_error(&error),
         error @ BatchError::Output { .. } => CliError::new(exit::DISK_FULL, error.to_string()),
         error @ BatchError::OtherInput(_) => CliError::new(exit::CORRUPT, error.to_string()),
     }
