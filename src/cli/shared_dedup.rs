@@ -1,5 +1,7 @@
 //! The plan of a `dedup` run that several workers share.
 
+use std::num::NonZeroU16;
+
 use crate::cli::args::ClusterShape;
 use crate::cli::cluster_access::crawl_name;
 use crate::cli::cluster_settings::of_dedup;
@@ -32,7 +34,8 @@ pub(super) fn plan(settings: &Settings, name: &str, shape: &ClusterShape) -> Res
         name: crawl_name(name)?,
         settings: of_dedup(settings),
         rendering,
-        slots: shape.slots,
+        // There are no URLs to be divided.
+        slots: NonZeroU16::MIN,
         turn_pages: i32::from(shape.turn),
         one_copy: shape.one_copy,
     })

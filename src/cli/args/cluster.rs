@@ -68,9 +68,6 @@ pub struct ClusterInitArguments {
 /// What is fixed when a crawl is made.
 #[derive(Clone, Debug, Args)]
 pub struct ClusterShape {
-    /// Parts into which the URLs of a crawl are divided among workers
-    #[arg(long, value_name = "N", default_value = "64")]
-    pub slots: NonZeroU16,
     /// Pages that are decided together
     #[arg(long, value_name = "N", default_value = "64", value_parser = turn_size())]
     pub turn: u16,
@@ -157,8 +154,7 @@ pub struct SharedDedupFlags {
 impl SharedDedupFlags {
     /// Returns what is fixed when the crawl is made.
     pub fn shape(&self) -> ClusterShape {
-        let ClusterFlags { slots, one_copy, .. } = self.cluster_flags;
-        ClusterShape { slots, turn: self.turn, one_copy }
+        ClusterShape { turn: self.turn, one_copy: self.cluster_flags.one_copy }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The flags of crawls and of `dedup` runs that several processes share.
 
-use std::num::{NonZeroU16, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::Args;
@@ -23,12 +23,6 @@ pub struct ClusterFlags {
     /// Example: --workers 3
     #[arg(verbatim_doc_comment, long, value_name = "N", default_value = "1", requires = "cluster")]
     pub workers: NonZeroUsize,
-    /// With --cluster: the parts into which the hosts of a crawl are divided; at least the number of workers, fixed for the crawl
-    ///
-    /// 64 parts are even enough for a dozen workers.
-    /// Example: --slots 256
-    #[arg(verbatim_doc_comment, long, value_name = "N", default_value = "64", requires = "cluster")]
-    pub slots: NonZeroU16,
     /// With --cluster: how long a worker lives without an answer of the database; then others take its part
     ///
     /// 10s, so that a short trouble of the network costs nothing.

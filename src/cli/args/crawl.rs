@@ -1,5 +1,8 @@
 //! The arguments of `crawl`.
 
+#[cfg(feature = "cluster")]
+use std::num::NonZeroU16;
+
 use clap::{Args, ValueHint};
 
 #[cfg(feature = "cluster")]
@@ -36,6 +39,20 @@ pub struct CrawlArguments {
     #[cfg(feature = "cluster")]
     #[command(flatten)]
     pub cluster_flags: ClusterFlags,
+    /// With --cluster: the parts into which the hosts of a crawl are divided; at least the number of workers, fixed for the crawl
+    ///
+    /// 64 parts are even enough for a dozen workers.
+    /// Example: --slots 256
+    #[cfg(feature = "cluster")]
+    #[arg(
+        verbatim_doc_comment,
+        long,
+        value_name = "N",
+        default_value = "64",
+        requires = "cluster",
+        help_heading = "Cluster"
+    )]
+    pub slots: NonZeroU16,
     /// Flags of this run only.
     #[command(flatten)]
     pub run: RunFlags,

@@ -35,15 +35,18 @@ async fn a_crawl_is_made_shown_stopped_and_dropped() {
     let (servers, place) = (LocalServers::shared(), Place::new());
     let (url, name) = (servers.url(), ["--cluster-name", "by_commands"]);
     let made = init(&place, &url, &name).expect_code(0).stderr;
-    assert!(made.contains("the crawl 'by_commands' is ready: 64 slots, turns of 64"), "{made}");
+    assert!(made.contains("the crawl 'by_commands' is ready: turns of 64 pages"), "{made}");
     init(&place, &url, &name).expect_code(0);
     let status = |more: &[&str]| place.run(["status", &url]).args(name).args(more).finish();
     let shown = status(&[]).expect_code(0).stdout;
     let expected = "crawl 'by_commands': running\n0 pages decided in 0 turns, 0.0 pages/s in the last minute\n\
-                    no page waits for its verdict\n0 workers, 0 of 64 slots held\n";
+                    no page waits for its verdict\n0 workers, 0 of 1 slots held\n";
     assert_eq!(shown, expected);
 
     let mut session = crawl_session(servers, "by_commands").await;
+    // As a crawl of hosts has them.
+    let slots = "UPDATE crawl SET slots = 64; INSERT INTO slot (slot) SELECT generate_series(1, 63)";
+    session.client().batch_execute(slots).await.unwrap();
     let aged = "UPDATE slot SET freed = clock_timestamp() - interval '75 s' WHERE slot IN (4, 9)";
     session.client().execute(aged, &[]).await.unwrap();
     let mut run = begin(&mut session, "by_commands", Duration::from_secs(60)).await.unwrap();
@@ -78,7 +81,6 @@ async fn another_crawl_and_settings_that_cannot_be_divided_are_refused() {
     init(&place, &url, &name).expect_code(0);
     for (more, message) in [
         (&["-t", "0.9"][..], "another configuration: join it with the same settings, or choose another name"),
-        (&["--slots", "8"], "another number of slots"),
         (&["--turn", "32"], "another size of turns"),
         (&["--one-copy"], "another number of copies"),
         (&["--detector", "dd"], "--detector cannot be shared by several processes\nhint: only mwo"),

@@ -13,7 +13,6 @@ use super::servers::LocalServers;
 use crate::program::{Place, Run};
 
 const TURN: usize = 64;
-const SLOTS: u16 = 5;
 const INPUTS: usize = 6;
 /// Each input has pages of all hosts.
 const HOSTS: usize = 11;
@@ -34,7 +33,7 @@ fn place() -> Place {
 }
 
 fn within_hosts(place: &Place, crawl: &str, out: &str, workers: usize) -> Run {
-    dedup(place, crawl, out, "manifest", workers).args(["--within", "host", "--slots", &SLOTS.to_string()])
+    dedup(place, crawl, out, "manifest", workers).args(["--within", "host"])
 }
 
 fn files(place: &Place, out: &str) -> BTreeMap<String, String> {
@@ -117,7 +116,7 @@ async fn workers_decide_within_hosts_as_one_decider_does() {
     let url = LocalServers::shared().url();
     let verified = place.run(["verify", &url, "--cluster-name", "within_by_3"]).finish().expect_code(0);
     assert!(verified.stdout.contains("is intact"), "{}", verified.stdout);
-    let other = dedup(&place, "within_by_3", "other", "manifest", 1).args(["--slots", "5"]).finish();
+    let other = dedup(&place, "within_by_3", "other", "manifest", 1).finish();
     assert!(other.expect_code(2).stderr.contains("configuration"), "a worker that compares all pages cannot join");
 }
 

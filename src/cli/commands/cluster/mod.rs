@@ -38,10 +38,7 @@ fn init_crawl(arguments: &ClusterInitArguments) -> Result<u8, CliError> {
         Ok::<_, ClusterError>(row)
     });
     let row = row.map_err(cluster_error)?;
-    write_stderr(&format!(
-        "the crawl '{}' is ready: {} slots, turns of {}",
-        row.plan.name, row.plan.slots, row.plan.turn_pages
-    ));
+    write_stderr(&format!("the crawl '{}' is ready: turns of {} pages", row.plan.name, row.plan.turn_pages));
     Ok(exit::FINISHED)
 }
 

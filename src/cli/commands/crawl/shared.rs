@@ -28,9 +28,9 @@ pub(super) fn run(
     refuse_undividable_crawl(&settings, arguments.run.recrawl)?;
     let (connector, name) = (connector(address)?, crawl_name(&flags.cluster_name)?);
     // No worker may be without a slot.
-    let slots = flags
-        .slots
-        .max(NonZeroU16::try_from(u16::try_from(flags.workers.get()).unwrap_or(u16::MAX)).unwrap_or(flags.slots));
+    let slots = arguments.slots;
+    let slots =
+        slots.max(NonZeroU16::try_from(u16::try_from(flags.workers.get()).unwrap_or(u16::MAX)).unwrap_or(slots));
     let plan = CrawlPlan {
         name,
         settings: of_crawl(&settings, seeds),
