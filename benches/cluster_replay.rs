@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use ndcrawl::cluster::{ClusterError, Connector, CrawlName, Replay, ReplayOptions, ServerAddress, open, replay};
-use ndcrawl::detect::{Mode, Options};
+use ndcrawl::detect::Options;
 use ndcrawl::model::Detector;
 
 #[tokio::main]
@@ -20,7 +20,7 @@ async fn main() -> Result<(), ClusterError> {
     let crawl = open(&session, &name).await?;
     let began = Instant::now();
     let Replay { turns, pages, differing, .. } =
-        replay(&session, ReplayOptions::all(Options { mode: Mode::Best, ..Options::of(Detector::Mwo) })).await?;
+        replay(&session, ReplayOptions::all(Options::of(Detector::Mwo))).await?;
     let seconds = began.elapsed().as_secs_f64();
     let statement = "SELECT sum(pg_total_relation_size(oid))::float8 FROM pg_class \
                      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'";

@@ -8,7 +8,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::{CliError, exit};
 use crate::cli::seeds::{Seed, Seeds};
-use crate::cluster::{CrawlRow, MOVED};
+use crate::cluster::CrawlRow;
 use crate::model::CanonicalUrl;
 
 /// Most pages of a turn of a crawl.
@@ -22,21 +22,6 @@ pub(super) fn of_crawl(settings: &Settings, seeds: &Seeds) -> Value {
         .map(|Seed { url, fallback, .. }| json!([url.as_str(), fallback.as_ref().map(CanonicalUrl::as_str)]))
         .collect();
     json!({ "settings": shared_settings(settings), "seeds": seeds })
-}
-
-/// Returns the settings of the crawl of a folder and its seeds, for the database. The folder has decided `pages` pages.
-/// `names_any`: they name any of several matches, and not the best one.
-pub(super) fn of_moved(settings: &Settings, seeds: &Seeds, pages: u32, names_any: bool) -> Value {
-    let mut shared = of_crawl(settings, seeds);
-    shared[MOVED] = json!({ "pages": pages, "names_any": names_any });
-    shared
-}
-
-/// Returns how many pages of a crawl name any of several matches: those of a folder that was moved.
-pub(super) fn pages_that_name_any(row: &CrawlRow) -> u32 {
-    let moved = &row.plan.settings[MOVED];
-    let pages = moved["pages"].as_u64().filter(|_| moved["names_any"] == true).unwrap_or(0);
-    u32::try_from(pages).unwrap_or(u32::MAX)
 }
 
 /// Returns the settings of a `dedup` run, for the database.

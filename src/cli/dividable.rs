@@ -3,9 +3,8 @@
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::EngineKind;
 use crate::cli::errors::CliError;
-use crate::detect::{self, Mode, Settling};
-use crate::index::FilterKind;
-use crate::model::{Detector, KeepRule};
+use crate::detect::{self, Settling};
+use crate::model::KeepRule;
 
 /// What cannot be shared, and what to do instead.
 type Refused = (String, &'static str);
@@ -38,26 +37,17 @@ pub(super) fn refuse_undividable_dedup(settings: &Settings) -> Result<(), CliErr
     told(refused.or_else(|| undividable_decisions(settings)))
 }
 
-/// Returns the options of a detector that several processes have: the best match is named, and what is learned counts from
-/// the end of a turn on.
+/// Returns the options of a detector that several processes have: what is learned counts from the end of a turn on.
 pub(super) fn dividable(options: detect::Options) -> detect::Options {
-    detect::Options { settling: Settling::AtMarks, mode: detect::Mode::Best, ..options }
+    detect::Options { settling: Settling::AtMarks, ..options }
 }
 
 /// Finds settings whose verdicts several processes cannot give.
 fn undividable_decisions(settings: &Settings) -> Option<Refused> {
-    let of = |key: &str| settings.source(key).to_string();
-    if settings.dedup.detector != Detector::Mwo {
-        Some((of("dedup.detector"), "only mwo compares each pair of pages by itself: leave the flag out"))
-    } else if settings.dedup.filter != FilterKind::Exact {
-        Some((of("dedup.filter"), "only the exact index finds all matches: leave the flag out"))
-    } else if settings.is_given("dedup.matching") && settings.dedup.matching == Mode::Any {
-        Some((of("dedup.matching"), "the first match found depends on the order of insertion: use --matching best"))
-    } else if settings.dedup.keep_rule != KeepRule::First {
-        Some((of("dedup.keep_rule"), "several processes keep the first copy: leave the flag out"))
-    } else {
-        None
-    }
+    let refused = || {
+        (settings.source("dedup.keep_rule").to_string(), "several processes keep the first copy: leave the flag out")
+    };
+    (settings.dedup.keep_rule != KeepRule::First).then(refused)
 }
 
 fn told(refused: Option<Refused>) -> Result<(), CliError> {

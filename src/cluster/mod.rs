@@ -139,7 +139,7 @@ pub use replay::{Replay, ReplayOptions, replay};
 pub use replica::{Deciding, Replica};
 pub use run_status::{DecisionObserver, PageDecision, RunClock, RunStatus};
 pub use sample::Sample;
-pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, MOVED, drop_crawl, init, open, resume, stop};
+pub use schema::{CrawlPlan, CrawlRow, CrawlState, FORMAT, drop_crawl, init, open, resume, stop};
 pub use second_look::{LookDecisions, SecondLook, look_again};
 pub use server_check::{ServerFacts, connect_checked};
 pub use slot_log::{SlotChange, hold_slots};

@@ -1,6 +1,6 @@
 //! Decides turns of a log once more, by one process: it must give the verdicts that the cluster has given.
 
-use crate::detect::{Decider, InMemory, Mode, Options, Settling, TurnAnswer, TurnInput};
+use crate::detect::{Decider, InMemory, Options, Settling, TurnAnswer, TurnInput};
 use crate::model::{PageInput, Sequence, Verdict};
 
 use super::connection::Session;
@@ -38,16 +38,14 @@ pub struct Replay {
 pub struct ReplayOptions {
     /// The detector.
     pub options: Options,
-    /// The first pages that name any of several matches, and not the best one: those of a folder that was moved.
-    pub name_any: u32,
-    /// The turns that are decided once more. Those of pages that name any match are so only if all are.
+    /// The turns that are decided once more.
     pub sample: Sample,
 }
 
 impl ReplayOptions {
-    /// All turns of a crawl that was in a cluster from its beginning.
+    /// All turns.
     pub fn all(options: Options) -> Self {
-        Self { options, name_any: 0, sample: Sample::ALL }
+        Self { options, sample: Sample::ALL }
     }
 }
 
@@ -95,8 +93,7 @@ pub(super) async fn replay_with(
             let pages = verdicts.new_pages(arrivals.clone())?;
             let (turn, verdicts) = verdicts.of(arrivals)?;
             let withdrawn = turn.withdrawn.clone();
-            let first = Sequence(u32::try_from(row.first_page).unwrap_or(u32::MAX));
-            if let Some(again) = process.decide((row.number, first), turn, verdicts)? {
+            if let Some(again) = process.decide(row.number, turn, verdicts)? {
                 replayed.checked += pages.len() as u64;
                 let differing = answers.iter().zip(&again).filter(|(answer, again)| answer != again);
                 replayed.differing.extend(differing.map(|(answer, _)| answer.sequence));
@@ -119,7 +116,7 @@ struct Process {
 
 impl Process {
     fn new(how: ReplayOptions) -> Self {
-        let options = Options { settling: Settling::AtMarks, mode: Mode::Best, ..how.options.clone() };
+        let options = Options { settling: Settling::AtMarks, ..how.options.clone() };
         Self { decider: Decider::in_memory(options), how }
     }
 
@@ -131,19 +128,18 @@ impl Process {
         Ok(Some(question.answer(&mut self.decider)?))
     }
 
-    /// Decides the turn of this number and first page if it is to be decided, else takes it in.
+    /// Decides the turn of this number if it is to be decided, else takes it in.
     fn decide(
         &mut self,
-        (number, first): (i64, Sequence),
+        number: i64,
         turn: TurnInput,
         verdicts: Vec<Verdict>,
     ) -> Result<Option<Vec<TurnAnswer>>, ClusterError> {
-        let (names_any, sample) = (first.0 < self.how.name_any, &self.how.sample);
-        if !sample.is_all() && (names_any || !sample.has(&number.to_be_bytes())) {
+        let sample = &self.how.sample;
+        if !sample.is_all() && !sample.has(&number.to_be_bytes()) {
             self.decider.take_turn(turn, verdicts.into_iter())?;
             return Ok(None);
         }
-        self.decider.set_mode(if names_any { Mode::Any } else { Mode::Best });
         Ok(Some(self.decider.decide_turn(turn)?.iter().map(TurnAnswer::from).collect()))
     }
 }

@@ -14,9 +14,6 @@ use crate::model::SlotMap;
 /// The format of the tables.
 pub const FORMAT: i32 = 9;
 
-/// The key of settings that says what a folder had when it was moved into the crawl. Those who join need not know it.
-pub const MOVED: &str = "moved";
-
 /// The tables. What is only under way is not logged: it is gone after a crash.
 const TABLES: &str = "
 CREATE TABLE crawl (
@@ -163,17 +160,12 @@ pub async fn init(session: &mut Session, plan: &CrawlPlan) -> Result<CrawlRow, C
 }
 
 fn difference(there: &CrawlPlan, wanted: &CrawlPlan) -> Option<&'static str> {
-    let settings = |plan: &CrawlPlan| {
-        let mut settings = plan.settings.clone();
-        settings.as_object_mut().map(|settings| settings.remove(MOVED));
-        settings
-    };
     let differences = [
         ("rendering", there.rendering != wanted.rendering),
         ("number of slots", there.slots != wanted.slots),
         ("size of turns", there.turn_pages != wanted.turn_pages),
         ("number of copies", there.one_copy != wanted.one_copy),
-        ("configuration", settings(there) != settings(wanted)),
+        ("configuration", there.settings != wanted.settings),
     ];
     differences.into_iter().find_map(|(name, differs)| differs.then_some(name))
 }

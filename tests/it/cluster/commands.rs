@@ -83,9 +83,6 @@ async fn another_crawl_and_settings_that_cannot_be_divided_are_refused() {
         (&["-t", "0.9"][..], "another configuration: join it with the same settings, or choose another name"),
         (&["--turn", "32"], "another size of turns"),
         (&["--one-copy"], "another number of copies"),
-        (&["--detector", "dd"], "--detector cannot be shared by several processes\nhint: only mwo"),
-        (&["--filter", "paper"], "--filter cannot be shared by several processes\nhint: only the exact index"),
-        (&["--matching", "any"], "--matching cannot be shared by several processes\nhint: the first match"),
         (&["--keep", "longest"], "--keep cannot be shared by several processes\nhint: several processes keep"),
         (&["--against", "x"], "--against cannot be shared by several processes\nhint: give the earlier pages"),
     ] {

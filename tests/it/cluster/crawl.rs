@@ -12,7 +12,7 @@ use flate2::read::GzDecoder;
 use ndcrawl::cluster::{
     Connector, CrawlName, CrawlRow, CrawlState, LoggedLine, ReplayOptions, Session, check_log, logged_lines, open,
 };
-use ndcrawl::detect::{Mode, Options, SecondCheck};
+use ndcrawl::detect::{Options, SecondCheck};
 use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
@@ -175,7 +175,7 @@ impl SharedCrawl {
 /// The detector that [`OF_THE_CRAWL`] sets.
 fn options() -> Options {
     let threshold = Options::default_threshold(Detector::Mwo, false);
-    Options { mode: Mode::Best, second: SecondCheck::None, threshold, ..Options::of(Detector::Mwo) }
+    Options { second: SecondCheck::None, threshold, ..Options::of(Detector::Mwo) }
 }
 
 /// Returns the URL of the record at this place of an archive; empty if there is none.
@@ -320,7 +320,7 @@ async fn a_limit_of_pages_holds_for_all_workers_together() {
     let folder = crawl.gather();
     let run = crawl.place.run(["--max-pages=1000", "-c8", "--allow-private", "--progress=none", "-o"]).args([&folder]);
     let flags = OF_THE_CRAWL.iter().filter(|flag| !flag.starts_with("--slots") && !flag.starts_with("--lease"));
-    run.args(flags).args(["--matching=best"]).finish().expect_code(0);
+    run.args(flags).finish().expect_code(0);
     crawl.assert_as_planned(&crate::invariants::lines(&folder));
     crawl.place.run(["verify"]).args([&folder]).finish().expect_code(0);
 }

@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ndcrawl::cluster::{Connector, RunId, pages_of, read_arrivals};
 use ndcrawl::detect::{Decider, Mode, Options, Settling};
+use ndcrawl::index::FilterKind;
 use ndcrawl::model::{Detector, PageInput, Verdict, shown_url};
 use ndcrawl::seeded::SeededRng;
 use serde_json::{Value, json};
@@ -126,8 +127,12 @@ type Told = (String, Option<String>, Option<f64>);
 
 /// What one decider says of these pages, in turns.
 fn decided_by_one<'a>(pages: impl IntoIterator<Item = &'a (PageInput, String)>) -> Vec<Told> {
-    let options = Options { mode: Mode::Best, settling: Settling::AtMarks, ..Options::of(Detector::Mwo) };
-    let mut decider = Decider::in_memory(options);
+    decided_with(Options::of(Detector::Mwo), pages)
+}
+
+/// As [`decided_by_one`], with another detector.
+fn decided_with<'a>(options: Options, pages: impl IntoIterator<Item = &'a (PageInput, String)>) -> Vec<Told> {
+    let mut decider = Decider::in_memory(Options { settling: Settling::AtMarks, ..options });
     let pages: Vec<_> = pages.into_iter().collect();
     let mut told = Vec::new();
     for turn in pages.chunks(TURN) {
@@ -198,6 +203,47 @@ async fn workers_write_the_verdicts_of_one_decider() {
     place.write("third", "rows.jsonl\n");
     let third = dedup(&place, "dedup_by_3", "third-out", "third", 1).args(["--json"]).finish().expect_code(0).json();
     assert_eq!(third["outcomes"].get("stored"), None, "{third}");
+}
+
+/// Whoever has all turns has what any detector learns, so that it decides as one process does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
+async fn workers_decide_with_every_detector_as_one_decider_does() {
+    let inputs = 3;
+    let place = place(inputs);
+    let mwo = decided_by_one(arrived_pages(&place, "with_mwo", inputs, &[]).await.iter().flatten());
+    let others = [
+        (Detector::Dd, FilterKind::Exact, Mode::Any),
+        (Detector::Dd, FilterKind::Paper, Mode::Best),
+        (Detector::Fuzzy, FilterKind::Exact, Mode::Best),
+        (Detector::Mwo, FilterKind::Paper, Mode::Best),
+    ];
+    for (number, (detector, filter, mode)) in others.into_iter().enumerate() {
+        let crawl = format!("with_other_{number}");
+        let flags = [
+            "--detector",
+            detector.name(),
+            "--filter",
+            if filter == FilterKind::Paper { "paper" } else { "exact" },
+            "--matching",
+            if mode == Mode::Any { "any" } else { "best" },
+        ];
+        let pages = arrived_pages(&place, &crawl, inputs, &flags).await;
+        let options = Options { filter, mode, ..Options::of(detector) };
+        let expected = decided_with(options, pages.iter().flatten());
+        let written = files(&place.path(&crawl));
+        assert_eq!(verdict_lines(&written).iter().map(told).collect::<Vec<_>>(), expected, "{flags:?}");
+        assert!(detector == Detector::Mwo || expected != mwo, "the control: {detector:?} decides otherwise");
+        let url = LocalServers::shared().url();
+        let verified = place.run(["verify", &url, "--cluster-name", &crawl]).finish().expect_code(0);
+        assert!(verified.stdout.contains("is intact"), "{}", verified.stdout);
+    }
+}
+
+/// Has two workers decide with these flags into the folder of the crawl's name. Returns the pages as they arrived.
+async fn arrived_pages(place: &Place, crawl: &str, inputs: usize, flags: &[&str]) -> Vec<Vec<(PageInput, String)>> {
+    dedup(place, crawl, crawl, "manifest", 2).args(flags).finish().expect_code(0);
+    arrived(crawl, inputs as i32).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -318,7 +364,7 @@ async fn inputs_that_cannot_be_read_are_told_and_the_others_go_on() {
         (&["twice"], "the input in0.warc is named twice"),
         (&["empty"], "the manifest names no input"),
         (&["some", "--same-url", "last"], "--same-url last reads all inputs twice"),
-        (&["some", "--detector", "dd"], "--detector cannot be shared by several processes"),
+        (&["some", "--keep", "longest"], "--keep cannot be shared by several processes"),
     ] {
         place.write("twice", "in0.warc\nin0.warc\n");
         place.write("empty", "# nothing\n");

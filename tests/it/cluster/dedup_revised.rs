@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ndcrawl::cluster::{Connector, CrawlName, ReplayOptions, check_log, open};
-use ndcrawl::detect::{Mode, Options};
+use ndcrawl::detect::Options;
 use ndcrawl::model::{Detector, Threshold};
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn by_url(lines: Vec<Value>) -> BTreeMap<String, Value> {
 async fn assert_sound(crawl: &str, threshold: Threshold) {
     let session = Connector::new(LocalServers::shared().address()).connect().await.unwrap();
     let crawl = open(&session, &CrawlName::parse(crawl).unwrap()).await.unwrap();
-    let options = Options { mode: Mode::Best, threshold, ..Options::of(Detector::Mwo) };
+    let options = Options { threshold, ..Options::of(Detector::Mwo) };
     let check = check_log(&session, &crawl, ReplayOptions::all(options)).await.unwrap();
     assert!(check.is_sound() && check.replay.questions > 1, "{check:?}");
     assert_eq!(check.uncompleted, 0, "pages of inputs are in no log of a slot");
@@ -86,7 +86,7 @@ async fn workers_revise_what_one_process_does() {
     assert_sound("revised_by_2", Options::of(Detector::Mwo).threshold).await;
 
     let inputs = (0..INPUTS).map(|input| format!("in{input}.warc"));
-    let flags = ["--matching=best", "--no-config", "--progress=none", "--min-free=0"];
+    let flags = ["--no-config", "--progress=none", "--min-free=0"];
     place.run(["dedup", "-o", "alone"]).args(flags).args(inputs).finish().expect_code(0);
     let (shared, alone) =
         (by_url(verdict_lines(&written)), by_url(lines(&place.path("alone")).into_values().collect()));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use ndcrawl::cluster::{Connector, RunId, pages_of, read_arrivals};
-use ndcrawl::detect::{Decider, Mode, Options, Settling, Within};
+use ndcrawl::detect::{Decider, Options, Settling, Within};
 use ndcrawl::model::{Detector, PageInput, Verdict};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ async fn arrived(crawl: &str) -> Vec<(PageInput, String)> {
 
 /// Outcome and original of each page, as one decider gives them.
 fn decided_by_one(pages: &[(PageInput, String)], within: Within) -> Vec<(&'static str, Option<String>)> {
-    let options = Options { mode: Mode::Best, settling: Settling::AtMarks, within, ..Options::of(Detector::Mwo) };
+    let options = Options { settling: Settling::AtMarks, within, ..Options::of(Detector::Mwo) };
     let mut decider = Decider::in_memory(options);
     let mut told = Vec::new();
     for turn in pages.chunks(TURN) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ndcrawl::cluster::{
     Connector, CrawlName, CrawlState, LogCheck, LoggedLine, ReplayOptions, check_log, logged_lines, open,
 };
-use ndcrawl::detect::{Mode, Options, SecondCheck};
+use ndcrawl::detect::{Options, SecondCheck};
 use ndcrawl::model::{Detector, Slot};
 use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
@@ -107,7 +107,7 @@ async fn crawl(name: &str, point: &str, times: usize, seed: u64, fault: bool) ->
     let row = open(&session, &CrawlName::parse(name).unwrap()).await.unwrap();
     assert_eq!(row.state, CrawlState::Finished);
     let threshold = Options::default_threshold(Detector::Mwo, false);
-    let options = Options { mode: Mode::Best, second: SecondCheck::None, threshold, ..Options::of(Detector::Mwo) };
+    let options = Options { second: SecondCheck::None, threshold, ..Options::of(Detector::Mwo) };
     let check = check_log(&session, &row, ReplayOptions::all(options)).await.unwrap();
     let logged = logged_lines(&session, (0..SLOTS).map(Slot)).await.unwrap();
     let line = |LoggedLine { line, .. }: &LoggedLine| serde_json::from_str::<Value>(line).unwrap();

@@ -150,8 +150,7 @@ fn what_a_cluster_cannot_go_on_with_is_refused() {
         assert_eq!(refused.code, Some(code), "{refused:?}");
         assert!(refused.stderr.contains(says), "{refused:?}");
     };
-    refused("dd", &["--detector=dd"], 2, "only mwo compares each pair of pages by itself");
-    refused("paper", &["--filter=paper"], 2, "only the exact index finds all matches");
+    refused("longest", &["--keep=longest"], 2, "several processes keep the first copy");
     refused("focused", &["--focus=words"], 2, "a topic is learned by one process");
     let place = &crawl.place;
     let input = place.write("pages.jsonl", "{\"url\": \"http://a.test/\", \"text\": \"one page\"}\n");

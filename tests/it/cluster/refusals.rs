@@ -16,9 +16,7 @@ fn settings_that_one_process_must_have_alone_are_refused() {
         (&["--against", "x"], "--against cannot be shared by several processes\nhint: compare with earlier crawls by"),
         (&["--recrawl"], "--recrawl cannot be shared by several processes\nhint: crawl again with one process"),
         (&["--focus", "heat pumps"], "--focus cannot be shared by several processes\nhint: a topic is learned by one"),
-        (&["--detector", "dd"], "--detector cannot be shared by several processes\nhint: only mwo compares"),
-        (&["--filter", "paper"], "--filter cannot be shared by several processes\nhint: only the exact index finds"),
-        (&["--matching", "any"], "--matching cannot be shared by several processes\nhint: the first match found"),
+        (&["--keep", "longest"], "--keep cannot be shared by several processes\nhint: several processes keep"),
     ] {
         let run = place.run(["--cluster", &servers.url(), "--cluster-name", "refused", "http://127.0.0.1:1/"]);
         let refused = run.args(["--allow-private", "--no-config", "-o", "out"]).args(flags).finish().expect_code(2);

@@ -153,6 +153,8 @@ impl RevisedCrawl {
     fn worker(&self, number: usize, flags: &[&str]) -> Run {
         let folder = self.place.path(&format!("worker-{number}"));
         let run = self.place.run(["--cluster", &self.servers.url(), "--cluster-name", self.name, "--slots=16"]);
+        // The best match is the same in every order.
+        let run = run.args(["--matching=best"]);
         run.args(["--lease=2s", "--out"]).args([folder]).args(FLAGS).args(flags).args(self.seeds())
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::ClusterMoveArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::{TURN_PAGES, of_moved};
+use crate::cli::cluster_settings::{TURN_PAGES, of_crawl};
 use crate::cli::config::settings::Settings;
 use crate::cli::dividable::refuse_undividable_crawl;
 use crate::cli::errors::{CliError, cluster_error, exit, opening_error};
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &ClusterMoveArguments) -> Result<u8, CliError> {
     expect_movable(&arguments.dir, &settings, &opened.identity.rendering, &rendering)?;
     let plan = CrawlPlan {
         name: name.clone(),
-        settings: of_moved(&settings, &seeds, opened.mark.pages, names_any(&file)),
+        settings: of_crawl(&settings, &seeds),
         rendering,
         slots: arguments.slots,
         turn_pages: TURN_PAGES,
@@ -128,9 +128,4 @@ fn tell(arguments: &ClusterMoveArguments, to: &MovedTo, moved: Moved) -> Result<
         arguments.cluster,
         to.crawl
     ))
-}
-
-/// Whether the verdicts of a folder name any of several matches.
-fn names_any(file: &Value) -> bool {
-    file["settings"]["dedup.matching"] != "best"
 }

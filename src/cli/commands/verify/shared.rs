@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::args::VerifyArguments;
 use crate::cli::cluster_access::{connector, crawl_name};
-use crate::cli::cluster_settings::{pages_that_name_any, settings_of};
+use crate::cli::cluster_settings::settings_of;
 use crate::cli::dividable::dividable;
 use crate::cli::errors::{CliError, cluster_error};
 use crate::cli::format::counted;
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
         let session = connector.connect().await.map_err(cluster_error)?;
         let crawl = open(&session, &name).await.map_err(cluster_error)?;
         let options = dividable(setup::detect_options(&settings_of(&crawl)?));
-        let how = ReplayOptions { options, name_any: pages_that_name_any(&crawl), sample };
+        let how = ReplayOptions { options, sample };
         session.see_one_state().await.map_err(cluster_error)?;
         let log = check_log(&session, &crawl, how).await.map_err(cluster_error)?;
         let archives = check_archives(&session, &crawl, &arguments.archives, sample).await.map_err(cluster_error)?;

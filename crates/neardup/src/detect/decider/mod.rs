@@ -160,11 +160,6 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    /// Sets which of several matches the next verdicts name.
-    pub fn set_mode(&mut self, mode: Mode) {
-        self.options.mode = mode;
-    }
-
     /// Decides a batch, in order. A unique page is in the index before the next page is compared.
     ///
     /// # Errors
