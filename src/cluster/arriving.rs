@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::ArrivalChunk;
-use super::encoding::{decoded, encoded};
+use super::encoding::{decoded, encoded, packed};
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::question::Question;
-use crate::model::{Digest, FieldCounts, PageId, PageInput, Sequence, Slot, TermCounts, TermOrder};
+use super::term_columns::TermColumns;
+use crate::model::{Digest, PageId, PageInput, RunningText, Sequence, Slot, TermCounts, TermOrder};
 
 /// What a run sends to be judged.
 #[derive(Clone, Debug)]
@@ -57,14 +58,13 @@ pub struct PageFacts {
     pub links: Vec<u32>,
 }
 
-/// A page as an arrival holds it: numbers of terms would be those of one process.
+/// A page as an arrival holds it, but for its terms and its text.
 #[derive(Serialize, Deserialize)]
 struct ArrivedPage {
     page: PageId,
     group: u32,
     body_digest: Digest,
     text_digest: Option<Digest>,
-    terms: Vec<(String, FieldCounts)>,
     order: TermOrder,
     renews: Option<Sequence>,
     rank: u8,
@@ -81,27 +81,49 @@ enum Arrived {
     Question(Question),
 }
 
+/// Arrivals as the database holds them, and the terms and texts of their pages. Terms have no numbers, which would be
+/// those of one process.
+#[derive(Default, Serialize, Deserialize)]
+struct ArrivalBody {
+    arrivals: Vec<Arrived>,
+    terms: TermColumns,
+    #[serde(with = "packed")]
+    texts: Vec<RunningText>,
+}
+
 /// Returns pages and withdrawals as the body of arrivals.
 pub fn arrival_body(arrivals: &[Arriving]) -> Result<Vec<u8>, ClusterError> {
-    let arrived_page = |ArrivingPage { input, facts, slot, replaces }: &ArrivingPage| ArrivedPage {
+    let mut body = ArrivalBody::default();
+    for arriving in arrivals {
+        let arrived = match arriving {
+            Arriving::Page(page) => Arrived::Page(Box::new(arrived_page(page, &mut body))),
+            Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
+            Arriving::Question(question) => Arrived::Question(*question),
+        };
+        body.arrivals.push(arrived);
+    }
+    encoded(&body)
+}
+
+fn arrived_page(page: &ArrivingPage, body: &mut ArrivalBody) -> ArrivedPage {
+    let ArrivingPage { input, facts, slot, replaces } = page;
+    let (places, mut order) = (body.terms.push(&input.terms), input.order.clone());
+    body.texts.push(std::mem::take(&mut order.text));
+    for term in order.sentences.iter_mut().flatten() {
+        *term = places.get(*term as usize).copied().unwrap_or(*term);
+    }
+    ArrivedPage {
         page: input.page,
         group: input.group,
         body_digest: input.body_digest,
         text_digest: input.text_digest,
-        terms: input.terms.iter().map(|term| (term.term.to_string(), term.counts)).collect(),
-        order: input.order.clone(),
+        order,
         renews: input.renews,
         rank: input.rank,
         facts: facts.clone(),
         slot: *slot,
         replaces: *replaces,
-    };
-    let arrived = |arriving: &Arriving| match arriving {
-        Arriving::Page(page) => Arrived::Page(Box::new(arrived_page(page))),
-        Arriving::Withdrawal(page) => Arrived::Withdrawal(*page),
-        Arriving::Question(question) => Arrived::Question(*question),
-    };
-    encoded(&arrivals.iter().map(arrived).collect::<Vec<_>>())
+    }
 }
 
 /// Returns pages as a chunk of arrivals.
@@ -146,15 +168,16 @@ pub fn pages_of(chunk: &ArrivalChunk) -> Result<Vec<ArrivingPage>, ClusterError>
 
 /// Returns the arrivals of a body.
 fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
-    let arrived: Vec<Arrived> = decoded(body, "an arrival")?;
-    let arriving_page = |page: ArrivedPage| ArrivingPage {
+    let ArrivalBody { arrivals, terms, texts } = decoded(body, "an arrival")?;
+    let mut terms = terms.pages()?.into_iter().zip(texts);
+    let arriving_page = |page: ArrivedPage, (terms, text): (Vec<TermCounts>, RunningText)| ArrivingPage {
         input: PageInput {
             page: page.page,
             group: page.group,
             body_digest: page.body_digest,
             text_digest: page.text_digest,
-            terms: page.terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
-            order: page.order,
+            terms,
+            order: TermOrder { text, ..page.order },
             renews: page.renews,
             rank: page.rank,
         },
@@ -162,10 +185,13 @@ fn arrivals_in(body: &[u8]) -> Result<Vec<Arriving>, ClusterError> {
         slot: page.slot,
         replaces: page.replaces,
     };
-    let arriving = |arrived| match arrived {
-        Arrived::Page(page) => arriving_page(*page).into(),
-        Arrived::Withdrawal(page) => Arriving::Withdrawal(page),
-        Arrived::Question(question) => Arriving::Question(question),
+    let mut arriving = |arrived| match arrived {
+        Arrived::Page(page) => {
+            let terms = terms.next().ok_or_else(|| ClusterError::Damaged("an arrival has no terms".to_owned()))?;
+            Ok(arriving_page(*page, terms).into())
+        }
+        Arrived::Withdrawal(page) => Ok(Arriving::Withdrawal(page)),
+        Arrived::Question(question) => Ok(Arriving::Question(question)),
     };
-    Ok(arrived.into_iter().map(arriving).collect())
+    arrivals.into_iter().map(&mut arriving).collect()
 }

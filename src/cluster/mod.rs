@@ -14,7 +14,7 @@
 //! | `schema`, `crawl_name` | Which tables does a crawl have, and how is it made, stopped and dropped? |
 //! | `status` | What does a crawl wait for? |
 //! | `lease` | Which run may work on which slot, and until when? |
-//! | `arrivals`, `sealed` | How do rendered pages get to their verdicts? |
+//! | `arrivals`, `arriving`, `term_columns`, `sealed` | How do rendered pages get to their verdicts? |
 //! | `turn_state`, `turn_log`, `turn_body` | In which order are verdicts given, and by whom? |
 //! | `replica`, `record_file` | How does each process have the whole index, by way of the log? |
 //! | `turn_runner`, `lease_keeper`, `arrival_sender`, `turn_loop`, `run_status` | How does a process take part in all that? |
@@ -99,6 +99,7 @@ mod slot_entry;
 mod slot_log;
 mod slot_restore;
 mod status;
+mod term_columns;
 mod test_point;
 mod tls;
 mod turn_arrivals;

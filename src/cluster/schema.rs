@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 9;
+pub const FORMAT: i32 = 10;
 
 /// The tables. What is only under way is not logged: it is gone after a crash.
 const TABLES: &str = "
