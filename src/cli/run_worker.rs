@@ -227,7 +227,6 @@ impl Work<'_> {
                 options: setup.detect,
                 ttl: self.crawl.lease,
                 patience: PATIENCE,
-                gives_back_at_once: false,
                 scratch: place.clone(),
             },
             folder: place,

@@ -35,8 +35,6 @@ pub(super) struct LeaseKeeper {
     pub ttl: Duration,
     pub clock: RunClock,
     pub status: watch::Sender<RunStatus>,
-    /// Whether nobody else works on the slots: what is beyond the share is given back at once.
-    pub gives_back_at_once: bool,
 }
 
 impl LeaseKeeper {
@@ -50,7 +48,7 @@ impl LeaseKeeper {
             let request = tokio::time::timeout_at(next.into(), requests.recv()).await;
             let done = match request {
                 Ok(None | Some(LeaseRequest::End)) => return self.run.end(&mut self.session).await,
-                Ok(Some(LeaseRequest::GiveBack(slot))) => self.give_back(&[slot]).await,
+                Ok(Some(LeaseRequest::GiveBack(slot))) => self.give_back(slot).await,
                 Err(_) => {
                     next = Instant::now() + self.ttl / RENEWALS;
                     self.renew().await
@@ -85,25 +83,18 @@ impl LeaseKeeper {
     async fn renew(&mut self) -> Result<(), ClusterError> {
         let state = self.run.renew(&mut self.session).await?;
         self.clock.set(self.run.alive_until());
-        let SlotBalance { taken, mut surplus } = self.run.balance(&mut self.session).await?;
-        if self.gives_back_at_once {
-            self.give_back(&surplus).await?;
-            surplus.clear();
-        }
+        let SlotBalance { taken, surplus } = self.run.balance(&mut self.session).await?;
         self.publish(state, surplus.into_iter().collect(), &taken);
         Ok(())
     }
 
-    async fn give_back(&mut self, slots: &[Slot]) -> Result<(), ClusterError> {
-        for slot in slots {
-            // Nobody works on it from here on.
-            self.status.send_modify(|status| {
-                status.slots.remove(slot);
-                status.surplus.remove(slot);
-            });
-            self.run.give_back(&mut self.session, *slot).await?;
-        }
-        Ok(())
+    async fn give_back(&mut self, slot: Slot) -> Result<(), ClusterError> {
+        // Nobody works on it from here on.
+        self.status.send_modify(|status| {
+            status.slots.remove(&slot);
+            status.surplus.remove(&slot);
+        });
+        self.run.give_back(&mut self.session, slot).await
     }
 
     fn publish(&self, state: CrawlState, surplus: BTreeSet<Slot>, taken: &[super::lease::HeldSlot]) {

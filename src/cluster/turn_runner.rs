@@ -49,8 +49,6 @@ pub struct RunnerSettings {
     pub ttl: Duration,
     /// How long it tries to begin a run while the database does not answer.
     pub patience: Duration,
-    /// Whether slots beyond the share are given back without asking. False if a frontier works on them.
-    pub gives_back_at_once: bool,
     /// A folder on whose disk the records of pages are kept while the process lives.
     pub scratch: PathBuf,
 }
@@ -291,7 +289,6 @@ impl Lives {
             ttl,
             clock: self.clock.clone(),
             status: self.status.clone(),
-            gives_back_at_once: self.settings.gives_back_at_once,
         })
     }
 

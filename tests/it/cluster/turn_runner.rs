@@ -1,6 +1,6 @@
 //! Processes that take part in a crawl by themselves: they share the slots, judge in turn, and replace each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use ndcrawl::cluster::{
@@ -32,16 +32,23 @@ async fn start(servers: &LocalServers, plan: &CrawlPlan, name: &str, ttl: Durati
         options: options(),
         ttl,
         patience: PATIENCE,
-        gives_back_at_once: true,
         scratch: std::env::temp_dir(),
     };
     TurnRunner::start(connector, &crawl, settings).await.unwrap()
 }
 
+/// Waits until this is so. Gives back what is beyond the share.
 async fn until(runner: &TurnRunner, is_so: impl Fn(&RunStatus) -> bool) -> RunStatus {
     let mut status = runner.status();
-    let waited = tokio::time::timeout(PATIENCE, status.wait_for(is_so)).await;
-    waited.unwrap_or_else(|_| panic!("{:?}", runner.status().borrow())).unwrap().clone()
+    loop {
+        let now = status.borrow_and_update().clone();
+        now.surplus.iter().for_each(|slot| runner.give_back(*slot));
+        if is_so(&now) {
+            return now;
+        }
+        let changed = tokio::time::timeout(PATIENCE, status.changed()).await;
+        changed.unwrap_or_else(|_| panic!("{now:?}")).unwrap();
+    }
 }
 
 fn submit(runner: &TurnRunner, pages: &[PageInput]) -> Vec<oneshot::Receiver<PageDecision>> {
@@ -91,13 +98,19 @@ async fn runners_share_slots_and_give_the_verdicts_of_one_decider() {
         });
     }
     let workers = workers.join_all().await;
-    let mut held = Vec::new();
-    for (runner, ..) in &workers {
-        let status = until(runner, |status| (2..=3).contains(&status.slots.len())).await;
-        held.extend(status.slots.into_values());
+    let mut held = BTreeSet::new();
+    // Whoever has given slots back does not know when they are taken.
+    for _ in 0..3 {
+        held.clear();
+        for (runner, ..) in &workers {
+            let status = until(runner, |status| (2..=3).contains(&status.slots.len())).await;
+            held.extend(status.slots.into_keys());
+        }
+        if held.len() == usize::from(SLOTS) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
     }
-    held.sort_by_key(|held| held.slot);
-    held.dedup_by_key(|held| held.slot);
     assert_eq!(held.len(), usize::from(SLOTS), "{held:?}");
     let session = session(servers, &plan).await;
     let sent: Vec<_> = workers.iter().map(|(_, own, decided)| (own.as_slice(), decided.as_slice())).collect();
@@ -138,6 +151,7 @@ async fn the_slots_of_a_killed_runner_are_taken_and_verdicts_go_on() {
     let (first, second, third) = (pages(1), pages(2), pages(3));
     let before = decisions(submit(&killed, &first)).await;
     let stays = start(servers, &plan, "stays", ttl).await;
+    until(&killed, |status| status.slots.len() == 4).await;
     until(&stays, |status| status.slots.len() == 4).await;
     let during = decisions(submit(&stays, &second)).await;
     let lost = submit(&killed, &third[..1]);
@@ -241,7 +255,6 @@ async fn two_runners_do_not_share_an_archive() {
         options: options(),
         ttl: PATIENCE,
         patience: PATIENCE,
-        gives_back_at_once: true,
         scratch: std::env::temp_dir(),
     };
     let refused = TurnRunner::start(Connector::new(servers.address()), &crawl, settings).await;

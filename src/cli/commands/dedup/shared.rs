@@ -73,7 +73,6 @@ pub(super) fn run(address: &str, settings: &Settings, arguments: &DedupArguments
         options: detector(settings),
         ttl: flags.lease,
         patience: PATIENCE,
-        gives_back_at_once: true,
         scratch: output.local_folder().to_owned(),
     };
     let batch = BatchSettings { connector, crawl, runner, reader, names: names.clone(), flags: flags_of_files, output };
