@@ -88,11 +88,11 @@ async fn a_frozen_process_commits_no_turn() {
     let plan = plan("frozen_decider", 1);
     let mut session = session(LocalServers::shared(), &plan).await;
     let ttl = Duration::from_millis(500);
+    let mut others = super::session(LocalServers::shared(), &plan).await;
+    let next = begin(&mut others, "next", LONG).await.unwrap().id();
     let frozen = begin(&mut session, "frozen", ttl).await.unwrap().id();
     send_arrivals(&mut session, &chunk(frozen, 0, 4)).await.unwrap();
     let ranges = waiting(&session, 2).await;
-    let mut others = super::session(LocalServers::shared(), &plan).await;
-    let next = begin(&mut others, "next", LONG).await.unwrap().id();
     let (of_frozen, asleep) = (ranges.clone(), (ttl * 4, ttl));
     let freezing = tokio::spawn(async move {
         decide(&mut session, (frozen, Attempt(1)), &of_frozen, b"by the frozen one", asleep).await
