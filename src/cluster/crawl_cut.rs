@@ -1,19 +1,17 @@
 //! The state of a crawl that a folder is gathered from, kept so that an interrupted `gather` goes on with the same one.
 //!
-//! Workers may go on meanwhile. Logs only grow, so the state is one number for each of them. What does not last is part
-//! of it: the links on their way, and the rests of hosts.
-
-use std::collections::BTreeMap;
+//! Workers may go on meanwhile. Logs only grow, so the state is a snapshot as PostgreSQL has them. What does not last is
+//! part of it: the links on their way, and the rests of hosts.
 
 use serde::{Deserialize, Serialize};
 
 use super::archive_files::{ArchiveFile, archive_files};
 use super::connection::Session;
 use super::error::ClusterError;
-use super::host_rests::lasting_rests;
+use super::hosts::lasting_rests;
 use super::mail::letters;
 use super::schema::{CrawlRow, CrawlState};
-use crate::model::{Mailed, RestRow, Slot};
+use crate::model::{Mailed, RestRow};
 
 /// A consistent cut through the logs of a crawl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +20,8 @@ pub struct CrawlCut {
     program: String,
     identity: CrawlIdentity,
     is_over: bool,
-    /// The last entry of the log of each slot.
-    entries: BTreeMap<u16, i64>,
+    /// Which transactions are seen.
+    snapshot: String,
     pub(super) files: Vec<ArchiveFile>,
     mail: Vec<Mailed>,
     rests: Vec<RestRow>,
@@ -59,18 +57,12 @@ impl CrawlCut {
     /// Those of the session.
     pub async fn read(session: &Session, crawl: &CrawlRow) -> Result<Self, ClusterError> {
         let doing = ClusterError::query("read how far the logs of slots are");
-        let statement = "SELECT slot, max(number) FROM slot_log GROUP BY slot";
-        let mut entries = BTreeMap::new();
-        for row in session.client().query(statement, &[]).await.map_err(&doing)? {
-            let (slot, last): (i32, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-            let slot = u16::try_from(slot).map_err(|_| ClusterError::Damaged(format!("there is a slot {slot}")))?;
-            entries.insert(slot, last);
-        }
+        let row = session.client().query_one("SELECT pg_current_snapshot()::text", &[]).await.map_err(&doing)?;
         Ok(Self {
             program: program(),
             identity: CrawlIdentity::at_turn(session, crawl, crawl.turn).await?,
             is_over: crawl.state == CrawlState::Finished,
-            entries,
+            snapshot: row.try_get(0).map_err(doing)?,
             files: archive_files(session).await?,
             mail: letters(session).await?,
             rests: lasting_rests(session, crawl.slot_map().slots()).await?,
@@ -106,9 +98,9 @@ impl CrawlCut {
         self.identity.turn
     }
 
-    /// Returns the slots with something in their logs, each with the last entry.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (Slot, i64)> {
-        self.entries.iter().map(|(slot, last)| (Slot(*slot), *last))
+    /// Returns the snapshot of the database in which the logs are read.
+    pub(super) fn snapshot(&self) -> Option<String> {
+        Some(self.snapshot.clone())
     }
 }
 

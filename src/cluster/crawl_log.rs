@@ -7,15 +7,15 @@ use tokio::runtime::Handle;
 use super::connection::Session;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
-use super::host_rests::store_rests;
+use super::hosts::{slot_of_origin, store_hosts, store_rests};
 use super::lease::{Fence, RunId};
 use super::mail::{delete_mail, send_mail};
-use super::slot_counts::SlotCounts;
+use super::revised_pages::RevisedPages;
 use super::slot_encoder::{CommittedUrls, SlotEncoder};
 use super::slot_entry::SlotEntry;
 use super::slot_log::{SlotChange, extend_logs};
 use super::test_point::test_point;
-use crate::model::{Batch, LinkKind, RestRow, Slot, SlotMap, UrlId, UrlRow};
+use crate::model::{Batch, HostRow, LinkKind, RestRow, Slot, SlotMap, UrlId, UrlRow};
 use crate::pipeline::{ArchiveReach, SharedChanges, SharedLog, SharedRests, SharingError};
 use crate::store::StoreReader;
 
@@ -26,7 +26,7 @@ pub(super) struct CrawlLog {
     pub run: RunId,
     pub fences: BTreeMap<Slot, Fence>,
     pub encoder: SlotEncoder,
-    pub counts: BTreeMap<Slot, SlotCounts>,
+    pub revised: BTreeMap<Slot, RevisedPages>,
     /// The folder of the archive, below that of the run.
     pub folder: String,
     /// Rests of hosts, which the next commit stores.
@@ -47,23 +47,25 @@ impl SharedLog for CrawlLog {
         }
         let mut entries = self.encoder.divide(batch, &changes, committed)?;
         let is_of_all = changes.is_idle || changes.round.is_some();
+        let hosts = self.own_hosts(batch)?;
         let own: Vec<Slot> = self.encoder.own().slots().collect();
         let mut slots = BTreeMap::new();
         for slot in own {
             let entry = entries.remove(&slot).map(|entry| SlotEntry { folder: self.folder.clone(), ..entry });
             // All slots say that nothing is to be done, or that a round of questions was taken.
-            let Some(fence) = self.fences.get(&slot).filter(|_| entry.is_some() || is_of_all) else { continue };
+            let is_changed = entry.is_some() || is_of_all || hosts.iter().any(|(of, _)| *of == slot);
+            let Some(fence) = self.fences.get(&slot).filter(|_| is_changed) else { continue };
             let pages = entry.as_ref().map_or(0, pages_of);
-            let counts = self.counts.entry(slot).or_default();
-            let before = counts.revising();
-            entry.iter().for_each(|entry| counts.add(entry));
-            let (revising, counts) = (counts.revising(), counts.json());
+            let revised = self.revised.entry(slot).or_default();
+            let before = revised.count();
+            entry.iter().for_each(|entry| revised.add(entry));
+            let revising = revised.count();
             // Who fetches a page once more needs no place for it.
             let used = pages + revising - before;
-            slots.insert(slot, SlotChange { fence: *fence, entry, pages, revising, used, counts });
+            slots.insert(slot, SlotChange { fence: *fence, entry, pages, revising, used });
         }
         let runtime = self.runtime.clone();
-        runtime.block_on(self.write(&slots, &changes, reach))?;
+        runtime.block_on(self.write((&slots, &hosts), &changes, reach))?;
         if has_pages {
             test_point("commit");
         }
@@ -75,16 +77,29 @@ impl SharedLog for CrawlLog {
 }
 
 /// Returns the fetched pages of an entry. One that is to be fetched once more is [counted
-/// apart](super::slot_counts::SlotCounts::revising) until it is.
+/// apart](RevisedPages) until it is.
 pub(super) fn pages_of(entry: &SlotEntry) -> i64 {
     let revised = entry.requeued.iter().filter(|requeue| requeue.discovery.kind == LinkKind::Revision).count();
     entry.outcomes.iter().filter(|outcome| outcome.kind.is_page()).count() as i64 - revised as i64
 }
 
+/// What a commit says of slots, and of hosts in them.
+type Changed<'a> = (&'a BTreeMap<Slot, SlotChange>, &'a [(Slot, &'a HostRow)]);
+
 impl CrawlLog {
+    /// Returns the hosts of a commit that are in this process's slots.
+    fn own_hosts<'a>(&self, batch: &'a Batch) -> Result<Vec<(Slot, &'a HostRow)>, ClusterError> {
+        let (own, mut hosts) = (self.encoder.own(), Vec::new());
+        for host in &batch.hosts {
+            hosts.push((slot_of_origin(own.map(), &host.origin)?, host));
+        }
+        hosts.retain(|(slot, _)| own.has(*slot));
+        Ok(hosts)
+    }
+
     async fn write(
         &mut self,
-        slots: &BTreeMap<Slot, SlotChange>,
+        changed: Changed<'_>,
         changes: &SharedChanges,
         reach: Option<ArchiveReach>,
     ) -> Result<(), ClusterError> {
@@ -92,7 +107,7 @@ impl CrawlLog {
         // what the log has.
         let (run, folder, map) = (self.run, &self.folder, self.encoder.own().map());
         let rests = self.rests.take();
-        let written = write_on(self.session.open().await?, (run, folder), slots, changes, reach, (&rests, map)).await;
+        let written = write_on(self.session.open().await?, (run, folder), changed, changes, reach, (&rests, map)).await;
         if written.is_err() {
             // The next generation of this process begins with them.
             rests.iter().for_each(|rest| self.rests.note(rest));
@@ -104,7 +119,7 @@ impl CrawlLog {
 async fn write_on(
     session: &mut Session,
     (run, folder): (RunId, &String),
-    slots: &BTreeMap<Slot, SlotChange>,
+    (slots, hosts): Changed<'_>,
     changes: &SharedChanges,
     reach: Option<ArchiveReach>,
     (rests, map): (&[RestRow], SlotMap),
@@ -113,6 +128,7 @@ async fn write_on(
     extend_logs(&transaction, run, slots, (changes.is_idle, changes.round)).await?;
     send_mail(&transaction, &changes.outbox).await?;
     delete_mail(&transaction, &changes.mail_taken).await?;
+    store_hosts(&transaction, hosts).await?;
     store_rests(&transaction, map, rests).await?;
     let doing = ClusterError::query("commit to the logs of slots");
     let used: i64 = slots.values().map(|change| change.used).sum();

@@ -1,4 +1,4 @@
-//! What all workers of a crawl have done, as the slots tell.
+//! What all workers of a crawl have done, as the rows of hosts tell.
 
 use serde_json::{Value, json};
 
@@ -6,18 +6,18 @@ use super::connection::Connector;
 use super::crawl_name::CrawlName;
 use super::error::ClusterError;
 
-/// Returns the sums over all slots: outcomes by name, requests, pages decided and turns.
+/// Returns the sums over all hosts: outcomes by name, requests, pages decided and turns.
 ///
 /// # Errors
 /// Those of the session.
 pub async fn crawl_totals(connector: &Connector, crawl: &CrawlName) -> Result<Value, ClusterError> {
-    let doing = ClusterError::query("add up what the slots have done");
+    let doing = ClusterError::query("add up what is known of hosts");
     let session = connector.connect().await?;
     session.use_crawl(crawl).await?;
     let statement = "SELECT (SELECT coalesce(jsonb_object_agg(name, n), '{}')::text FROM \
-                                (SELECT name, sum(n::bigint) AS n FROM slot, jsonb_each_text(counts -> 'outcomes') \
-                                 AS outcome (name, n) GROUP BY name) AS sums), \
-                            (SELECT coalesce(sum((counts ->> 'requests')::bigint), 0)::bigint FROM slot), \
+                                (SELECT name, sum(n::bigint) AS n FROM host, jsonb_each_text(outcomes) \
+                                 AS outcome (name, n) GROUP BY name HAVING sum(n::bigint) > 0) AS sums), \
+                            (SELECT coalesce(sum(requests), 0)::bigint FROM host), \
                             pages, turn FROM crawl";
     let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
     let (outcomes, requests): (String, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);

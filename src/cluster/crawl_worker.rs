@@ -19,17 +19,17 @@ use super::crawl_log::CrawlLog;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
 use super::failure::Failure;
-use super::host_rests::lasting_rests;
+use super::hosts::{known_hosts, lasting_rests};
 use super::lease::{Fence, HeldSlot, RunId};
 use super::mail::Mailbox;
 use super::moving::expect_moved;
 use super::open_pages::OpenPages;
 use super::page_grants::return_pages;
 use super::request_starts::RequestStarts;
+use super::revised_pages::RevisedPages;
 use super::revisions::Rounds;
 use super::run_status::RunStatus;
 use super::schema::{CrawlRow, CrawlState};
-use super::slot_counts::SlotCounts;
 use super::slot_encoder::SlotEncoder;
 use super::slot_log::{SlotLogReader, await_commits};
 use super::slot_restore::SlotRestore;
@@ -50,7 +50,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const LETTERS: usize = 4;
 
 /// A folder that was made from the logs of slots.
-type Restored = (Store, SlotEncoder, BTreeMap<Slot, SlotCounts>, OpenPages, Rounds);
+type Restored = (Store, SlotEncoder, BTreeMap<Slot, RevisedPages>, OpenPages, Rounds);
 
 /// A process at work on a crawl.
 pub struct CrawlWorker {
@@ -204,7 +204,7 @@ impl CrawlWorker {
                 break name;
             }
         };
-        let (store, encoder, counts, open, rounds) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
+        let (store, encoder, revised, open, rounds) = self.restore(run, &self.folder.join(&name), own.clone()).await?;
         let (connector, crawl) = (self.connector.clone(), self.crawl.plan.name.clone());
         let (letters, mail) = mpsc::channel(LETTERS);
         let mailbox = Mailbox::new(connector.clone(), crawl.clone(), &own);
@@ -236,7 +236,7 @@ impl CrawlWorker {
         known.use_crawl(&self.crawl.plan.name).await?;
         resting.extend(lasting_rests(&known, own.slots()).await?);
         let rests = self.rests.clone();
-        let log = CrawlLog { runtime, session, run, fences, encoder, counts, folder: name, rests: rests.clone() };
+        let log = CrawlLog { runtime, session, run, fences, encoder, revised, folder: name, rests: rests.clone() };
         let is_limited = self.limit.is_some();
         let shared = SharedParts { decider: Box::new(decider), log: Box::new(log), mail, is_limited, rests, resting };
         Ok(Generation { own, store, shared, starts: self.starts.clone(), change, mail: mailing })
@@ -281,11 +281,11 @@ impl CrawlWorker {
                 }
             }
         }
-        let (batch, encoder, counts) = restore.end();
+        let (batch, encoder, revised) = restore.end(known_hosts(&session, own.slots()).await?);
         commit(batch)?;
         let open = OpenPages::find(&session, &own, &completed).await?;
         let rounds = Rounds::after(&session, &completed).await?;
-        Ok((store, encoder, counts, open, rounds))
+        Ok((store, encoder, revised, open, rounds))
     }
 }
 

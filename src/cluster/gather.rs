@@ -11,6 +11,7 @@ use super::connection::Session;
 use super::crawl_cut::CrawlCut;
 use super::displaced_parts::DisplacedParts;
 use super::error::ClusterError;
+use super::hosts::known_hosts;
 use super::schema::CrawlRow;
 use super::slot_entry::SlotEntry;
 use super::slot_log::SlotLogReader;
@@ -75,6 +76,7 @@ pub async fn gather(
         displaced: DisplacedParts::default(),
         gathered: Gathered::default(),
     };
+    gathering.hosts(session, crawl).await?;
     gathering.copy_archives(places)?;
     let restore = gathering.urls(session, crawl).await?;
     gathering.pages(session, restore).await?;
@@ -97,6 +99,13 @@ pub(super) struct Gathering<'a, T> {
 }
 
 impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
+    /// Commits the hosts, first of all: an interrupted gathering finds them as they were.
+    async fn hosts(&mut self, session: &Session, crawl: &CrawlRow) -> Result<(), ClusterError> {
+        let hosts =
+            if self.is_committed() { Vec::new() } else { known_hosts(session, crawl.slot_map().slots()).await? };
+        self.commit(Batch { hosts, ..Batch::default() })
+    }
+
     fn copy_archives(&mut self, places: &[PathBuf]) -> Result<(), ClusterError> {
         let all = self.cut.files.iter().map(|file| file.bytes).sum();
         let mut done = 0;
@@ -127,7 +136,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
     async fn urls(&mut self, session: &Session, crawl: &CrawlRow) -> Result<SlotRestore, ClusterError> {
         let map = crawl.slot_map();
         let mut restore = SlotRestore::new(OwnSlots::new(map, map.slots()));
-        let mut reader = SlotLogReader::until(session, self.cut.entries()).await?;
+        let mut reader = SlotLogReader::seen(session, map.slots(), self.cut.snapshot()).await?;
         loop {
             let commits = reader.next(session).await?;
             if commits.is_empty() {
@@ -141,7 +150,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
             }
             self.tell("URLs", reader.done(), reader.all());
         }
-        let mut reader = SlotLogReader::until(session, self.cut.entries()).await?;
+        let mut reader = SlotLogReader::seen(session, map.slots(), self.cut.snapshot()).await?;
         let (mut page_lines, mut error_lines) = (Vec::new(), Vec::new());
         loop {
             let commits = reader.next(session).await?;

@@ -26,7 +26,8 @@ type NumberedPage = (Sequence, DecidedPage, PageFacts);
 impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
     /// Commits the pages, behind those that are committed already.
     pub async fn pages(&mut self, session: &Session, mut restore: SlotRestore) -> Result<(), ClusterError> {
-        let (known, (rest, _, _)) = (restore.take_known(), restore.end());
+        let hosts = self.store.reader().all_hosts().and_then(Iterator::collect::<Result<_, _>>);
+        let (known, (rest, _, _)) = (restore.take_known(), restore.end(hosts.map_err(ClusterError::folder)?));
         let totals = rest.totals.clone();
         // A URL whose page was decided again has two lines.
         self.gathered.lines = self.gathered.lines.saturating_sub(totals.revised);

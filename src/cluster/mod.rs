@@ -20,7 +20,7 @@
 //! | `turn_runner`, `lease_keeper`, `arrival_sender`, `turn_loop`, `run_status` | How does a process take part in all that? |
 //! | `named_page` | Which page is it that a verdict names? |
 //! | `open_pages` | What becomes of pages that were judged for a process that was lost? |
-//! | `slot_log`, `slot_entry`, `slot_encoder`, `slot_restore`, `slot_counts` | How is the log of a slot written and read back? |
+//! | `slot_log`, `slot_entry`, `slot_encoder`, `slot_restore`, `revised_pages` | How is the log of a slot written and read back? |
 //! | `mail` | How do links get to the slots of their URLs? |
 //! | `page_grants`, `end_of_crawl`, `crawl_totals` | How many pages may a run fetch, when is the crawl over, and what was done? |
 //! | `crawl_worker`, `crawl_log`, `cluster_decider`, `request_starts`, `failure` | How does a process crawl its slots? |
@@ -30,7 +30,7 @@
 //! | `replay`, `verify`, `verify_archives`, `sample`, `logged_lines` | Would one process have decided the same, is each page in an archive, and what does the log tell of it? |
 //! | `inputs`, `manifest_order` | How do workers share the files of `dedup`, and in which order are these judged? |
 //! | `question`, `revisions`, `second_look` | What is decided again at the end of a crawl, and of a manifest? |
-//! | `host_rests` | Until when must a host not be asked, whoever asks it next? |
+//! | `hosts` | What is known of a host, and until when must it not be asked, whoever asks it next? |
 //! | `address_gaps` | When may the next request to an IP address start? |
 //!
 //! **Invariants.** No two runs hold one slot under one fence. Turns are numbered without gaps, and no arrival is in two. A run takes itself for alive only while the server does.
@@ -62,7 +62,7 @@ mod failure;
 mod gather;
 mod gather_pages;
 mod greeting;
-mod host_rests;
+mod hosts;
 mod inputs;
 mod lease;
 mod lease_keeper;
@@ -84,6 +84,7 @@ mod replay;
 mod replica;
 mod request_starts;
 mod retry_pauses;
+mod revised_pages;
 mod revisions;
 mod run_status;
 mod sample;
@@ -93,7 +94,6 @@ mod second_look;
 mod server_check;
 mod session;
 mod session_watch;
-mod slot_counts;
 mod slot_encoder;
 mod slot_entry;
 mod slot_log;

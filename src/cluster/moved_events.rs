@@ -7,8 +7,9 @@ use tokio_postgres::types::ToSql;
 use super::connection::Session;
 use super::crawl_log::pages_of;
 use super::error::ClusterError;
+use super::hosts::{slot_of_origin, store_hosts};
+use super::revised_pages::RevisedPages;
 use super::schema::CrawlRow;
-use super::slot_counts::SlotCounts;
 use super::slot_encoder::SlotEncoder;
 use super::slot_entry::SlotEntry;
 use super::test_point::test_point;
@@ -47,7 +48,7 @@ pub(super) async fn move_events(
         }
     }
     logs.write(session).await?;
-    logs.end(session).await?;
+    logs.end(session, folder).await?;
     Ok((outcomes, source.revising))
 }
 
@@ -59,7 +60,6 @@ struct FolderBatches<'a> {
     page_lines: Box<dyn Iterator<Item = Result<String, ClusterError>> + 'a>,
     error_lines: Box<dyn Iterator<Item = Result<String, ClusterError>> + 'a>,
     pages: Box<dyn Iterator<Item = Result<crate::model::PageRow, ClusterError>> + 'a>,
-    hosts: Option<Vec<crate::model::HostRow>>,
     /// The line of a later outcome, which was read already.
     next_line: Option<(String, PageLine)>,
     /// URLs that were queued to be decided again and have no outcome of it so far.
@@ -75,8 +75,6 @@ impl<'a> FolderBatches<'a> {
             folder.error_line_texts().map_err(ClusterError::folder)?.map(|line| line.map_err(ClusterError::folder));
         let pages = folder.all_pages().map_err(ClusterError::folder)?;
         let pages = pages.map(|row| row.map(|(_, row)| row).map_err(ClusterError::folder));
-        let hosts =
-            folder.all_hosts().and_then(|hosts| hosts.collect::<Result<Vec<_>, _>>()).map_err(ClusterError::folder)?;
         let done: Box<dyn Iterator<Item = Result<DoneRow, ClusterError>>> = Box::new(done);
         Ok(Self {
             folder,
@@ -85,7 +83,6 @@ impl<'a> FolderBatches<'a> {
             page_lines: Box::new(page_lines),
             error_lines: Box::new(error_lines),
             pages: Box::new(pages),
-            hosts: Some(hosts),
             next_line: None,
             revising: HashSet::new(),
         })
@@ -101,16 +98,14 @@ impl<'a> FolderBatches<'a> {
             return self.events().map(Some);
         }
         let pages = self.pages.by_ref().take(ROWS).collect::<Result<Vec<_>, _>>()?;
-        if !pages.is_empty() {
-            // The arrivals have the terms.
-            let pages = pages.into_iter().map(|row| crate::model::PageRow {
-                terms: PageTerms::default(),
-                order: TermOrder::default(),
-                ..row
-            });
-            return Ok(Some(Batch { pages: pages.collect(), ..Batch::default() }));
-        }
-        Ok(self.hosts.take().map(|hosts| Batch { hosts, ..Batch::default() }))
+        // The arrivals have the terms.
+        let pages = pages.into_iter().map(|row| crate::model::PageRow {
+            terms: PageTerms::default(),
+            order: TermOrder::default(),
+            ..row
+        });
+        let batch = Batch { pages: pages.collect(), ..Batch::default() };
+        Ok(Some(batch).filter(|batch| !batch.pages.is_empty()))
     }
 
     /// Returns the next events. In a batch their kinds are in the order of a commit, so one kind before another begins
@@ -216,7 +211,6 @@ fn place(row: &DoneRow) -> usize {
 /// An entry of a log that is to be written.
 struct MovedEntry {
     slot: Slot,
-    number: i64,
     seq: i64,
     body: Vec<u8>,
 }
@@ -225,9 +219,9 @@ struct MovedEntry {
 struct MovedLogs {
     run: i32,
     encoder: SlotEncoder,
-    counts: BTreeMap<Slot, SlotCounts>,
-    /// The entries of each slot, and its fetched pages.
-    slots: BTreeMap<Slot, (i64, i64)>,
+    revised: BTreeMap<Slot, RevisedPages>,
+    /// The fetched pages of each slot.
+    pages: BTreeMap<Slot, i64>,
     seq: i64,
     /// The last batch that an earlier run has written.
     written: i64,
@@ -242,19 +236,18 @@ impl MovedLogs {
         let written = row.try_get(0).map_err(doing)?;
         let map = crawl.slot_map();
         let encoder = SlotEncoder::new(OwnSlots::new(map, map.slots()));
-        let slots = map.slots().map(|slot| (slot, (0, 0))).collect();
-        Ok(Self { run, encoder, counts: BTreeMap::new(), slots, seq: 0, written, waiting: VecDeque::new() })
+        let pages = map.slots().map(|slot| (slot, 0)).collect();
+        Ok(Self { run, encoder, revised: BTreeMap::new(), pages, seq: 0, written, waiting: VecDeque::new() })
     }
 
     fn add(&mut self, batch: &Batch, folder: &StoreReader) -> Result<(), ClusterError> {
         self.seq += 1;
         for (slot, entry) in self.encoder.divide(batch, &SharedChanges::default(), folder)? {
-            self.counts.entry(slot).or_default().add(&entry);
-            let (number, pages) = self.slots.entry(slot).or_default();
-            (*number, *pages) = (*number + 1, *pages + pages_of(&entry));
+            self.revised.entry(slot).or_default().add(&entry);
+            *self.pages.entry(slot).or_default() += pages_of(&entry);
             if self.seq > self.written {
                 let body = SlotEntry::sealed(&entry)?;
-                self.waiting.push_back(MovedEntry { slot, number: *number, seq: self.seq, body });
+                self.waiting.push_back(MovedEntry { slot, seq: self.seq, body });
             }
         }
         Ok(())
@@ -267,14 +260,12 @@ impl MovedLogs {
         let doing = ClusterError::query("move the logs of slots");
         let entries = &self.waiting;
         let slots: Vec<i32> = entries.iter().map(|entry| i32::from(entry.slot.0)).collect();
-        let numbers: Vec<i64> = entries.iter().map(|entry| entry.number).collect();
         let seqs: Vec<i64> = entries.iter().map(|entry| entry.seq).collect();
         let bodies: Vec<&[u8]> = entries.iter().map(|entry| &entry.body[..]).collect();
         let transaction = session.begin().await?;
-        let statement = "INSERT INTO slot_log (slot, number, seq, run, body) \
-                         SELECT slot, number, seq, $5, body \
-                         FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[]) AS part (slot, number, seq, body)";
-        let parameters: [&(dyn ToSql + Sync); 5] = [&slots, &numbers, &seqs, &bodies, &self.run];
+        let statement = "INSERT INTO slot_log (slot, seq, run, body) SELECT slot, seq, $4, body \
+                         FROM unnest($1::int[], $2::bigint[], $3::bytea[]) AS part (slot, seq, body)";
+        let parameters: [&(dyn ToSql + Sync); 4] = [&slots, &seqs, &bodies, &self.run];
         transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
         transaction.commit().await?;
         test_point("moved-events");
@@ -282,23 +273,26 @@ impl MovedLogs {
         Ok(())
     }
 
-    /// Has the logs go on behind what was moved.
-    async fn end(&self, session: &mut Session) -> Result<(), ClusterError> {
+    /// Has the logs go on behind what was moved, and enters the hosts.
+    async fn end(&self, session: &mut Session, folder: &StoreReader) -> Result<(), ClusterError> {
         let doing = ClusterError::query("end the logs of slots");
         let transaction = session.begin().await?;
-        let slots: Vec<i32> = self.slots.keys().map(|slot| i32::from(slot.0)).collect();
-        let (commits, pages): (Vec<i64>, Vec<i64>) = self.slots.values().copied().unzip();
-        let counts = self.slots.keys().map(|slot| self.counts.get(slot).cloned().unwrap_or_default());
-        let (revising, counts): (Vec<i64>, Vec<String>) =
-            counts.map(|counts| (counts.revising(), counts.json().to_string())).unzip();
-        let statement = "UPDATE slot SET commits = part.commits, pages = part.pages, revising = part.revising, \
-                                counts = part.counts::jsonb \
-                         FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) \
-                              AS part (slot, commits, pages, revising, counts) WHERE slot.slot = part.slot";
-        let parameters: [&(dyn ToSql + Sync); 5] = [&slots, &commits, &pages, &revising, &counts];
+        let slots: Vec<i32> = self.pages.keys().map(|slot| i32::from(slot.0)).collect();
+        let pages: Vec<i64> = self.pages.values().copied().collect();
+        let count = |slot| self.revised.get(slot).map_or(0, RevisedPages::count);
+        let revising: Vec<i64> = self.pages.keys().map(count).collect();
+        let statement = "UPDATE slot SET pages = part.pages, revising = part.revising \
+                         FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS part (slot, pages, revising) \
+                         WHERE slot.slot = part.slot";
+        let parameters: [&(dyn ToSql + Sync); 3] = [&slots, &pages, &revising];
         transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
         let statement = "SELECT setval('slot_log_seq', $1)";
         transaction.sql().execute(statement, &[&self.seq.max(1)]).await.map_err(doing)?;
+        let hosts =
+            folder.all_hosts().and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(ClusterError::folder)?;
+        let map = self.encoder.own().map();
+        let hosts = hosts.iter().map(|host| Ok((slot_of_origin(map, &host.origin)?, host)));
+        store_hosts(&transaction, &hosts.collect::<Result<Vec<_>, ClusterError>>()?).await?;
         transaction.commit().await
     }
 }

@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connection::Session;
 use super::error::ClusterError;
-use super::host_rests::store_rests;
+use super::hosts::store_rests;
 use super::lease::RunDescription;
 use super::moved_events::move_events;
 use super::moved_pages::move_pages;

@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use crate::model::SlotMap;
 
 /// The format of the tables.
-pub const FORMAT: i32 = 10;
+pub const FORMAT: i32 = 11;
 
 /// The tables. What is only under way is not logged: it is gone after a crash.
 const TABLES: &str = "
@@ -30,7 +30,7 @@ CREATE TABLE run (
 CREATE TABLE slot (
     slot int PRIMARY KEY, owner int REFERENCES run, fence bigint NOT NULL DEFAULT 0,
     commits bigint NOT NULL DEFAULT 0, is_idle bool NOT NULL DEFAULT false, round int NOT NULL DEFAULT 0,
-    pages bigint NOT NULL DEFAULT 0, revising bigint NOT NULL DEFAULT 0, counts jsonb,
+    pages bigint NOT NULL DEFAULT 0, revising bigint NOT NULL DEFAULT 0,
     freed timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE arrival (
     run int, first bigint, n int NOT NULL,
@@ -43,7 +43,8 @@ CREATE INDEX ON turn (first_page, number);
 ALTER TABLE turn ALTER body SET STORAGE EXTERNAL;
 CREATE SEQUENCE slot_log_seq;
 CREATE TABLE slot_log (
-    slot int, number bigint, seq bigint NOT NULL, run int NOT NULL, body bytea NOT NULL, PRIMARY KEY (slot, number));
+    slot int, seq bigint, transaction xid8 NOT NULL DEFAULT pg_current_xact_id(), run int NOT NULL, body bytea NOT NULL,
+    PRIMARY KEY (slot, seq));
 CREATE INDEX ON slot_log (seq, slot);
 ALTER TABLE slot_log ALTER body SET STORAGE EXTERNAL;
 CREATE TABLE mail (id bigserial PRIMARY KEY, slot int NOT NULL, body bytea NOT NULL);
@@ -55,8 +56,11 @@ CREATE TABLE input (
     fence bigint NOT NULL DEFAULT 0, first_turn bigint NOT NULL DEFAULT 0, records bigint,
     is_done bool NOT NULL DEFAULT false, is_spooled bool NOT NULL DEFAULT false, report jsonb);
 CREATE TABLE manifest (number int PRIMARY KEY, flags jsonb NOT NULL);
-CREATE TABLE rest (origin text PRIMARY KEY, slot int NOT NULL, until timestamptz NOT NULL, body text NOT NULL);
-CREATE INDEX ON rest (slot);
+CREATE TABLE host (
+    origin text PRIMARY KEY, slot int NOT NULL, requests bigint NOT NULL DEFAULT 0, outcomes jsonb, known bytea,
+    until timestamptz, rest text);
+CREATE INDEX ON host (slot);
+ALTER TABLE host ALTER known SET STORAGE EXTERNAL;
 CREATE UNLOGGED TABLE address (ip inet PRIMARY KEY, next timestamptz NOT NULL, gap interval NOT NULL);
 ";
 

@@ -124,12 +124,7 @@ impl<C: CommittedUrls> Division<'_, C> {
             }
         }
         self.events()?;
-        self.outcomes()?;
-        for row in &batch.hosts {
-            let slot = self.slot_of_origin(&row.origin)?;
-            self.entry(slot).hosts.push(row.clone());
-        }
-        Ok(())
+        self.outcomes()
     }
 
     fn own_url(&mut self, slot: Slot, id: UrlId, order: u32, row: &UrlRow) -> Result<(), ClusterError> {
@@ -246,12 +241,6 @@ impl<C: CommittedUrls> Division<'_, C> {
             Some(row) => Ok(row.clone()),
             None => self.committed.row(id),
         }
-    }
-
-    fn slot_of_origin(&self, origin: &str) -> Result<Slot, ClusterError> {
-        let root = CanonicalUrl::root_of(origin)
-            .map_err(|error| ClusterError::Damaged(format!("'{origin}' is in a commit: {error}")))?;
-        Ok(self.encoder.own.map().slot_of(&root))
     }
 
     fn slot_of_text(&self, url: &str) -> Result<Slot, ClusterError> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ClusterError;
 use super::sealed::{open_sealed, seal};
-use crate::model::{HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, Slot, UrlId, UrlRow};
+use crate::model::{OutcomeRow, PageLinksRow, PageRow, Requeue, Slot, UrlId, UrlRow};
 
 /// A URL that the log mentions for the first time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,6 @@ pub(super) struct SlotEntry {
     pub unmatched: Vec<UrlId>,
     /// Decided pages without their terms, which the arrivals have.
     pub pages: Vec<PageRow>,
-    pub hosts: Vec<HostRow>,
     /// The folder of the archive, below that of the worker.
     pub folder: String,
     pub page_lines: Vec<String>,

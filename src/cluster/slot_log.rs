@@ -11,12 +11,9 @@ use crate::model::Slot;
 /// Commits whose entries are read at once.
 const AT_ONCE: i64 = 64;
 
-/// Reads the next commits of entries up to the last one of each slot.
-const BOUNDED: &str = "WITH part AS (SELECT * FROM unnest($1::int[], $4::bigint[]) AS part (slot, last)), \
-     next AS (SELECT DISTINCT seq FROM slot_log JOIN part USING (slot) WHERE number <= last AND seq > $2 \
-              ORDER BY seq LIMIT $3) \
-     SELECT seq, slot, number, body FROM slot_log JOIN part USING (slot) \
-     WHERE number <= last AND seq > $2 AND seq <= (SELECT max(seq) FROM next) ORDER BY seq, slot";
+/// What a snapshot shows of the logs of some slots; all, without one.
+const SEEN: &str = "SELECT seq, slot, body FROM slot_log WHERE slot = ANY($1) \
+                    AND ($2::text IS NULL OR pg_visible_in_snapshot(transaction, $2::text::pg_snapshot))";
 
 /// What a commit of a process changes of one of its slots.
 #[derive(Debug)]
@@ -31,14 +28,12 @@ pub struct SlotChange {
     pub revising: i64,
     /// How many places in the limit of pages were taken.
     pub used: i64,
-    /// What the slot has done so far.
-    pub counts: serde_json::Value,
 }
 
 impl SlotChange {
     /// Creates a change of nothing but the number of commits.
     pub fn of(fence: Fence) -> Self {
-        Self { fence, entry: None, pages: 0, revising: 0, used: 0, counts: serde_json::Value::Null }
+        Self { fence, entry: None, pages: 0, revising: 0, used: 0 }
     }
 }
 
@@ -46,8 +41,8 @@ impl SlotChange {
 #[derive(Debug)]
 pub(super) struct SlotLogReader {
     slots: Vec<i32>,
-    /// The last entry of each slot, if not all entries are read.
-    last: Option<Vec<i64>>,
+    /// The snapshot of the database that has what is read, if it is not all.
+    snapshot: Option<String>,
     /// The last commit that was read.
     after: i64,
     end: i64,
@@ -56,26 +51,20 @@ pub(super) struct SlotLogReader {
 impl SlotLogReader {
     /// Begins with the first commit. What is committed later is not read.
     pub async fn new(session: &Session, slots: impl IntoIterator<Item = Slot>) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("read the logs of slots");
-        let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
-        let statement = "SELECT coalesce(max(seq), 0) FROM slot_log WHERE slot = ANY($1)";
-        let row = session.client().query_one(statement, &[&slots]).await.map_err(&doing)?;
-        Ok(Self { slots, last: None, after: 0, end: row.try_get(0).map_err(doing)? })
+        Self::seen(session, slots, None).await
     }
 
-    /// Begins with the first commit, and reads the log of each of these slots until this entry. So what is read is the
-    /// same whenever it is.
-    pub async fn until(
+    /// Begins with the first commit, and reads what this snapshot shows. So what is read is the same whenever it is.
+    pub async fn seen(
         session: &Session,
-        entries: impl IntoIterator<Item = (Slot, i64)>,
+        slots: impl IntoIterator<Item = Slot>,
+        snapshot: Option<String>,
     ) -> Result<Self, ClusterError> {
         let doing = ClusterError::query("read the logs of slots");
-        let (slots, last): (Vec<i32>, Vec<i64>) =
-            entries.into_iter().map(|(slot, last)| (i32::from(slot.0), last)).unzip();
-        let statement = "SELECT coalesce(max(seq), 0) FROM slot_log \
-                         JOIN unnest($1::int[], $2::bigint[]) AS part (slot, last) USING (slot) WHERE number <= last";
-        let row = session.client().query_one(statement, &[&slots, &last]).await.map_err(&doing)?;
-        Ok(Self { slots, last: Some(last), after: 0, end: row.try_get(0).map_err(doing)? })
+        let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
+        let statement = format!("SELECT coalesce(max(seq), 0) FROM ({SEEN}) AS seen");
+        let row = session.client().query_one(&statement, &[&slots, &snapshot]).await.map_err(&doing)?;
+        Ok(Self { slots, snapshot, after: 0, end: row.try_get(0).map_err(doing)? })
     }
 
     /// Returns the place of the last commit that was read among all commits.
@@ -91,24 +80,21 @@ impl SlotLogReader {
     /// Returns the next commits, in their order, each with its entries; empty at the end.
     pub async fn next(&mut self, session: &Session) -> Result<Vec<Vec<(Slot, SlotEntry)>>, ClusterError> {
         let doing = ClusterError::query("read the logs of slots");
-        let statement = "WITH next AS (SELECT DISTINCT seq FROM slot_log WHERE slot = ANY($1) AND seq > $2 \
-                                       ORDER BY seq LIMIT $3) \
-                         SELECT seq, slot, number, body FROM slot_log \
-                         WHERE slot = ANY($1) AND seq > $2 AND seq <= (SELECT max(seq) FROM next) ORDER BY seq, slot";
         if self.after >= self.end {
             return Ok(Vec::new());
         }
-        let rows = match &self.last {
-            None => session.client().query(statement, &[&self.slots, &self.after, &AT_ONCE]).await,
-            Some(last) => session.client().query(BOUNDED, &[&self.slots, &self.after, &AT_ONCE, last]).await,
-        };
-        let rows = rows.map_err(&doing)?;
+        let last = format!("SELECT DISTINCT seq FROM ({SEEN}) AS seen WHERE seq > $3 ORDER BY seq LIMIT $4");
+        let statement =
+            format!("{SEEN} AND seq > $3 AND seq <= (SELECT max(seq) FROM ({last}) AS next) ORDER BY seq, slot");
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+            [&self.slots, &self.snapshot, &self.after, &AT_ONCE];
+        let rows = session.client().query(&statement, &parameters).await.map_err(&doing)?;
         let mut commits: BTreeMap<i64, Vec<(Slot, SlotEntry)>> = BTreeMap::new();
         for row in rows {
             let (seq, slot): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-            let (number, body): (i64, &[u8]) = (row.try_get(2).map_err(&doing)?, row.try_get(3).map_err(&doing)?);
+            let body: &[u8] = row.try_get(2).map_err(&doing)?;
             let slot = u16::try_from(slot).map_err(|_| ClusterError::Damaged(format!("there is a slot {slot}")))?;
-            let entry = SlotEntry::open(body, Slot(slot), number)?;
+            let entry = SlotEntry::open(body, Slot(slot), seq)?;
             commits.entry(seq).or_default().push((Slot(slot), entry));
         }
         self.after = commits.last_key_value().map_or(self.end, |(seq, _)| *seq);
@@ -139,19 +125,17 @@ pub(super) async fn extend_logs(
     is_of_all: (bool, Option<i32>),
 ) -> Result<(), ClusterError> {
     let doing = ClusterError::query("commit to the logs of slots");
-    let numbers = hold_slots(transaction, run, changes, is_of_all).await?;
+    hold_slots(transaction, run, changes, is_of_all).await?;
     let row = transaction.sql().query_one("SELECT nextval('slot_log_seq')", &[]).await.map_err(&doing)?;
     let seq: i64 = row.try_get(0).map_err(&doing)?;
-    let (mut logged, mut commits, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut logged, mut bodies) = (Vec::new(), Vec::new());
     for (slot, entry) in changes.iter().filter_map(|(slot, change)| Some((slot, change.entry.as_ref()?))) {
         logged.push(i32::from(slot.0));
-        commits.push(numbers.get(slot).copied());
         bodies.push(entry.sealed()?);
     }
-    let statement = "INSERT INTO slot_log (slot, number, seq, run, body) \
-                     SELECT slot, number, $4, $5, body FROM unnest($1::int[], $2::bigint[], $3::bytea[]) \
-                     AS entry (slot, number, body)";
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&logged, &commits, &bodies, &seq, &run.0];
+    let statement = "INSERT INTO slot_log (slot, seq, run, body) \
+                     SELECT slot, $3, $4, body FROM unnest($1::int[], $2::bytea[]) AS entry (slot, body)";
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&logged, &bodies, &seq, &run.0];
     transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
 }
 
@@ -175,15 +159,14 @@ pub async fn hold_slots(
     // Ascending, so that two runs do not wait for each other's rows.
     let statement = "WITH held AS (SELECT slot FROM slot WHERE slot = ANY($1) ORDER BY slot FOR UPDATE) \
                      UPDATE slot SET commits = commits + 1, is_idle = $5, pages = slot.pages + change.pages, \
-                            revising = change.revising, counts = change.counts::jsonb, round = coalesce($7, round) \
-                     FROM held, unnest($1::int[], $2::bigint[], $3::bigint[], $6::text[], $8::bigint[]) \
-                               AS change (slot, fence, pages, counts, revising) \
+                            revising = change.revising, round = coalesce($6, round) \
+                     FROM held, unnest($1::int[], $2::bigint[], $3::bigint[], $7::bigint[]) \
+                               AS change (slot, fence, pages, revising) \
                      WHERE slot.slot = held.slot AND slot.slot = change.slot AND owner = $4 AND slot.fence = change.fence \
                        AND EXISTS (SELECT FROM run WHERE id = $4 AND until > clock_timestamp()) \
                      RETURNING slot.slot, commits";
-    let counts: Vec<String> = changes.values().map(|change| change.counts.to_string()).collect();
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
-        [&slots, &fences, &pages, &run.0, &is_idle, &counts, &round, &revising];
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
+        [&slots, &fences, &pages, &run.0, &is_idle, &round, &revising];
     let rows = transaction.sql().query(statement, &parameters).await.map_err(&doing)?;
     let mut numbers = BTreeMap::new();
     for row in rows {

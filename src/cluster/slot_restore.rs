@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::error::ClusterError;
-use super::slot_counts::SlotCounts;
+use super::hosts::totals_of;
+use super::revised_pages::RevisedPages;
 use super::slot_encoder::SlotEncoder;
 use super::slot_entry::{MentionedUrl, SlotEntry};
 use crate::model::{
@@ -27,8 +28,7 @@ pub(super) struct SlotRestore {
     is_own: Vec<bool>,
     /// The hash of the text that each number stands for, by log.
     numbers: BTreeMap<Slot, Vec<u128>>,
-    hosts: BTreeMap<String, HostRow>,
-    counts: BTreeMap<Slot, SlotCounts>,
+    revised_pages: BTreeMap<Slot, RevisedPages>,
     batch: Batch,
     events: usize,
     /// URLs that are queued to be decided again, and how many were.
@@ -44,8 +44,7 @@ impl SlotRestore {
             known: HashMap::new(),
             is_own: Vec::new(),
             numbers: BTreeMap::new(),
-            hosts: BTreeMap::new(),
-            counts: BTreeMap::new(),
+            revised_pages: BTreeMap::new(),
             batch: Batch::default(),
             events: 0,
             revising: HashSet::new(),
@@ -58,7 +57,7 @@ impl SlotRestore {
         let mut entries = entries;
         let mut mentioned = Vec::new();
         for (slot, entry) in &mut entries {
-            self.counts.entry(*slot).or_default().add(entry);
+            self.revised_pages.entry(*slot).or_default().add(entry);
             let urls = std::mem::take(&mut entry.urls);
             let first = self.note_numbers(*slot, &urls);
             mentioned.extend(urls.into_iter().enumerate().map(|(place, url)| (*slot, first + place, url)));
@@ -109,7 +108,7 @@ impl SlotRestore {
     /// Takes what [`take_own`](Self::take_own) has left of these entries. URLs that nobody owns so far become rows, too.
     pub fn take_rest(&mut self, entries: Vec<(Slot, SlotEntry)>) -> Result<Option<Batch>, ClusterError> {
         for (slot, mut entry) in entries {
-            self.counts.entry(slot).or_default().add(&entry);
+            self.revised_pages.entry(slot).or_default().add(&entry);
             for url in std::mem::take(&mut entry.urls) {
                 let hash = xxh3_128(url.row.url.as_bytes());
                 if !self.known.contains_key(&hash) {
@@ -130,21 +129,11 @@ impl SlotRestore {
         first
     }
 
-    /// Ends the restoring. Returns the last batch, what divides the commits of the process from here on, and what each
-    /// slot has done.
-    pub fn end(mut self) -> (Batch, SlotEncoder, BTreeMap<Slot, SlotCounts>) {
-        let mut batch = self.taken();
-        let mut totals = Totals { revised: self.revised, ..Totals::default() };
-        for host in self.hosts.values() {
-            totals.requests += host.requests;
-            totals.bytes += host.bytes;
-            for (kind, count) in &host.outcomes {
-                *totals.outcomes.entry(*kind).or_default() += count;
-            }
-        }
-        batch.hosts = self.hosts.into_values().collect();
-        batch.totals = totals;
-        (batch, self.encoder, self.counts)
+    /// Ends the restoring of slots with these hosts. Returns the last batch, what divides the commits of the process from
+    /// here on, and which pages of each slot are to be fetched once more.
+    pub fn end(mut self, hosts: Vec<HostRow>) -> (Batch, SlotEncoder, BTreeMap<Slot, RevisedPages>) {
+        let totals = Totals { revised: self.revised, ..totals_of(&hosts) };
+        (Batch { hosts, totals, ..self.taken() }, self.encoder, self.revised_pages)
     }
 
     /// Ends the open batch.
@@ -220,9 +209,6 @@ impl SlotRestore {
             let url = self.url(slot, outcome.url)?;
             self.revised += u64::from(self.revising.remove(&url));
             self.batch.outcomes.push(OutcomeRow { url, ..outcome });
-        }
-        for host in entry.hosts {
-            self.hosts.insert(host.origin.clone(), host);
         }
         Ok(())
     }
@@ -347,7 +333,7 @@ mod tests {
                             tell(&mut told, &mut rows, &batch, own);
                         }
                     }
-                    let (batch, encoder, _) = restore.end();
+                    let (batch, encoder, _) = restore.end(Vec::new());
                     tell(&mut told, &mut rows, &batch, own);
                     (encoder, rows, told)
                 };

@@ -38,8 +38,15 @@ pub(super) fn run(arguments: &GatherArguments) -> Result<u8, CliError> {
         session.see_one_state().await.map_err(cluster_error)?;
         let interrupted = interrupted_cut(&session, &row, &partial, &arguments.out).await?;
         let mut folder = UnfinishedFolder::open(&row, &partial)?;
-        let cut = match interrupted {
-            Some(cut) => cut,
+        // Hosts are read for the first commit, in the state of which the cut is.
+        let cut = match interrupted.filter(|_| folder.store.mark().number > 0) {
+            Some(cut) => {
+                write_stderr(&format!(
+                    "going on with an interrupted gather of the crawl as it was then; to begin again, delete {}",
+                    partial.display()
+                ));
+                cut
+            }
             None => {
                 let cut = CrawlCut::read(&session, &row).await.map_err(cluster_error)?;
                 save_cut(&partial, &cut)?;
@@ -94,10 +101,6 @@ async fn interrupted_cut(
     if let Some(cut) = saved.and_then(|saved| serde_json::from_value::<CrawlCut>(saved).ok())
         && cut.is_of(session, row).await.map_err(cluster_error)?
     {
-        write_stderr(&format!(
-            "going on with an interrupted gather of the crawl as it was then; to begin again, delete {}",
-            partial.display()
-        ));
         return Ok(Some(cut));
     }
     if partial == folder {

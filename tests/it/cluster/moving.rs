@@ -117,10 +117,11 @@ async fn a_move_without_the_outcomes_would_fetch_pages_twice() {
 async fn an_interrupted_move_goes_on_and_nobody_works_on_it_before() {
     let crawl = SharedCrawl::new("interrupted", slow(53, 60));
     crawl_alone(&crawl, "folder", &["--max-pages=40"]).expect_code(0);
-    let state = "SELECT md5(string_agg(body::text, ',' ORDER BY slot, number)) FROM slot_log \
+    let state = "SELECT md5(string_agg(body::text, ',' ORDER BY slot, seq)) FROM slot_log \
                  UNION ALL SELECT md5(string_agg(body::text, ',' ORDER BY number)) FROM turn \
                  UNION ALL SELECT md5(string_agg(body::text, ',' ORDER BY first)) FROM arrival \
-                 UNION ALL SELECT string_agg(commits || ' ' || pages || ' ' || counts::text, ',' ORDER BY slot) FROM slot";
+                 UNION ALL SELECT string_agg(commits || ' ' || pages, ',' ORDER BY slot) FROM slot \
+                 UNION ALL SELECT string_agg(origin || ' ' || requests || ' ' || coalesce(outcomes::text, ''), ',' ORDER BY origin) FROM host";
     let whole = SharedCrawl { name: "uninterrupted", ..crawl };
     move_folder(&whole, "folder", &[]).finish().expect_code(0);
     let read = |rows: Vec<tokio_postgres::Row>| -> Vec<Option<String>> { rows.iter().map(|row| row.get(0)).collect() };

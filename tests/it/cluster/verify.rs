@@ -86,11 +86,11 @@ async fn a_sound_crawl_is_intact_and_damage_is_named() {
     let (session, _) = crawl.session().await;
     let sql = session.client();
     // An outcome is there twice.
-    let twice = "INSERT INTO slot_log SELECT slot, number + 1000, seq + 1000, run, body FROM slot_log \
-                 WHERE (slot, number) IN (SELECT slot, max(number) FROM slot_log GROUP BY slot)";
+    let twice = "INSERT INTO slot_log (slot, seq, run, body) SELECT slot, seq + 100000, run, body FROM slot_log \
+                 WHERE (slot, seq) IN (SELECT slot, max(seq) FROM slot_log GROUP BY slot)";
     sql.batch_execute(twice).await.unwrap();
     assert_one_problem(&crawl, "has two outcomes");
-    sql.batch_execute("DELETE FROM slot_log WHERE number > 1000").await.unwrap();
+    sql.batch_execute("DELETE FROM slot_log WHERE seq > 100000").await.unwrap();
     // The cluster had another threshold than its settings say.
     let other = "UPDATE crawl SET settings = jsonb_set(settings, '{settings,dedup.threshold}', '\"0.999\"')";
     sql.batch_execute(other).await.unwrap();
