@@ -39,7 +39,6 @@ pub async fn reserve_starts(session: &Session, wanted: &[(IpAddr, Duration)]) ->
 }
 
 async fn reserve_once(session: &Session, wanted: &[(IpAddr, Duration)]) -> Result<Reservation, ClusterError> {
-    let doing = ClusterError::query("reserve the start of a request");
     // Ascending, so that two runs do not wait for each other's rows.
     let mut groups: BTreeMap<String, (f64, i32)> = BTreeMap::new();
     for (ip, gap) in wanted {
@@ -51,12 +50,9 @@ async fn reserve_once(session: &Session, wanted: &[(IpAddr, Duration)]) -> Resul
     let gaps: Vec<f64> = groups.values().map(|(gap, _)| *gap).collect();
     let starts: Vec<i32> = groups.values().map(|(_, starts)| *starts).collect();
     let sent = Instant::now();
-    let rows = session.client().query(RESERVE, &[&ips, &gaps, &starts]).await.map_err(&doing)?;
+    let rows = session.client().rows("reserve the start of a request", RESERVE, &[&ips, &gaps, &starts]).await?;
     let received = Instant::now();
-    let mut next: BTreeMap<String, f64> = BTreeMap::new();
-    for row in rows {
-        next.insert(row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-    }
+    let mut next: BTreeMap<String, f64> = rows.into_iter().collect();
     let mut reserved = Vec::new();
     for (ip, _) in wanted {
         let ip = ip.to_string();

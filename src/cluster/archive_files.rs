@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tokio_postgres::types::ToSql;
 
-use super::connection::Session;
+use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
+use crate::pipeline::ArchiveReach;
 
 /// An archive file, as far as commits have filled it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,21 +41,27 @@ impl ArchiveFile {
 
 /// Returns the archive files that have something, in the order of their runs.
 pub(super) async fn archive_files(session: &Session) -> Result<Vec<ArchiveFile>, ClusterError> {
-    let doing = ClusterError::query("list the archives");
     let statement = "SELECT run.archive, file.folder, file.serial, file.name, file.bytes \
                      FROM file JOIN run ON run.id = file.run WHERE bytes > 0 ORDER BY file.run, folder, serial";
-    let rows = session.client().query(statement, &[]).await.map_err(&doing)?;
-    let file = |row: &tokio_postgres::Row| {
-        let (serial, bytes): (i64, i64) = (row.try_get(2).map_err(&doing)?, row.try_get(4).map_err(&doing)?);
-        Ok(ArchiveFile {
-            archive: row.try_get(0).map_err(&doing)?,
-            folder: row.try_get(1).map_err(&doing)?,
-            serial: u32::try_from(serial).unwrap_or(u32::MAX),
-            name: row.try_get(3).map_err(&doing)?,
-            bytes: bytes.unsigned_abs(),
-        })
+    let rows = session.client().rows("list the archives", statement, &[]).await?;
+    let file = |(archive, folder, serial, name, bytes): (String, String, i64, String, i64)| {
+        let serial = u32::try_from(serial).unwrap_or(u32::MAX);
+        ArchiveFile { archive, folder, serial, name, bytes: bytes.unsigned_abs() }
     };
-    rows.iter().map(file).collect()
+    Ok(rows.into_iter().map(file).collect())
+}
+
+/// Enters how far a file of a run's archive is. `folder` is the one below that of the run.
+pub(super) async fn enter_file(
+    transaction: &OpenTransaction<'_>,
+    (run, folder): (i32, &str),
+    ArchiveReach { serial, name, bytes }: ArchiveReach,
+) -> Result<(), ClusterError> {
+    let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, $2, $3, $4, $5) \
+                     ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
+    let (serial, bytes) = (i64::from(serial), i64::try_from(bytes).unwrap_or(i64::MAX));
+    let parameters: [&(dyn ToSql + Sync); 5] = [&run, &folder, &serial, &name, &bytes];
+    transaction.sql().change("enter an archive file", statement, &parameters).await.map(drop)
 }
 
 /// Returns the path of an archive file: with its final name, or as a killed worker has left it.

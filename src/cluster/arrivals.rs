@@ -33,7 +33,6 @@ pub struct ArrivalChunk {
 /// # Errors
 /// [`ClusterError::RunLost`] if the run is dead. Streams of inputs, which have negative numbers, belong to no run.
 pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("send arrivals");
     let alive = match chunk.run.0 {
         ..0 => "SELECT 1",
         _ => "SELECT 1 FROM run WHERE id = $1 AND until > clock_timestamp() FOR SHARE",
@@ -46,49 +45,44 @@ pub async fn send_arrivals(session: &mut Session, chunk: &ArrivalChunk) -> Resul
     );
     let body = seal(&chunk.body)?;
     let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&chunk.run.0, &chunk.first, &chunk.count, &body];
-    let row = session.client().query_one(&statement, &parameters).await.map_err(&doing)?;
-    let alive: i64 = row.try_get(0).map_err(doing)?;
+    let (alive,): (i64,) = session.client().row("send arrivals", &statement, &parameters).await?;
     if alive > 0 { Ok(()) } else { Err(ClusterError::RunLost(chunk.run.0)) }
 }
 
 /// Returns the runs that are dead. They send nothing any more: those that were just sending have ended.
 pub(super) async fn silent_runs(session: &mut Session) -> Result<Vec<RunId>, ClusterError> {
-    let doing = ClusterError::query("wait for the last arrivals of dead runs");
+    let doing = "wait for the last arrivals of dead runs";
     // The locks end at once: while they last, nobody takes the slots of these runs.
     let transaction = session.begin().await?;
     let statement = "SELECT id FROM run WHERE until <= clock_timestamp() ORDER BY id FOR UPDATE";
-    let rows = transaction.sql().query(statement, &[]).await.map_err(&doing)?;
-    rows.iter().map(|row| row.try_get(0).map(RunId)).collect::<Result<_, _>>().map_err(doing)
+    let runs = transaction.sql().rows(doing, statement, &[]).await?;
+    Ok(runs.into_iter().map(|(run,)| RunId(run)).collect())
 }
 
 /// Whether all that these runs have sent is judged.
 pub(super) async fn are_judged(session: &Session, runs: &[RunId]) -> Result<bool, ClusterError> {
-    let doing = ClusterError::query("look for arrivals that are not judged");
     let runs: Vec<i32> = runs.iter().map(|run| run.0).collect();
     let statement = "SELECT NOT EXISTS (SELECT FROM unnest($1::int[]) AS sender (run) CROSS JOIN LATERAL \
                      (SELECT first + n AS next FROM arrival WHERE run = sender.run ORDER BY first DESC LIMIT 1) AS last \
                      WHERE last.next > coalesce((SELECT (taken ->> sender.run::text)::bigint FROM crawl), 0))";
-    let row = session.client().query_one(statement, &[&runs]).await.map_err(&doing)?;
-    row.try_get(0).map_err(doing)
+    let (are_judged,) = session.client().row("look for arrivals that are not judged", statement, &[&runs]).await?;
+    Ok(are_judged)
 }
 
 /// Returns the number behind the last arrival of a run.
 pub async fn arrived(session: &Session, run: RunId) -> Result<i64, ClusterError> {
-    let doing = ClusterError::query("count arrivals");
     let statement = "SELECT coalesce(max(first + n), 0) FROM arrival WHERE run = $1";
-    let row = session.client().query_one(statement, &[&run.0]).await.map_err(&doing)?;
-    row.try_get(0).map_err(doing)
+    let (next,) = session.client().row("count arrivals", statement, &[&run.0]).await?;
+    Ok(next)
 }
 
 /// Returns how far the arrivals of each run go.
 pub async fn all_arrived(session: &Session) -> Result<Vec<(RunId, i64)>, ClusterError> {
-    let doing = ClusterError::query("count arrivals");
     let statement = "SELECT run.id, last.next FROM run CROSS JOIN LATERAL \
                      (SELECT first + n AS next FROM arrival WHERE run = run.id ORDER BY first DESC LIMIT 1) AS last \
                      ORDER BY run.id";
-    let rows = session.client().query(statement, &[]).await.map_err(&doing)?;
-    let pair = |row: &tokio_postgres::Row| Ok((RunId(row.try_get(0)?), row.try_get(1)?));
-    rows.iter().map(pair).collect::<Result<_, _>>().map_err(doing)
+    let arrived = session.client().rows("count arrivals", statement, &[]).await?;
+    Ok(arrived.into_iter().map(|(run, next)| (RunId(run), next)).collect())
 }
 
 /// Returns at most `most` chunks of a run, from the one that has the arrival `first` on.
@@ -101,14 +95,13 @@ pub async fn read_arrivals(
     from: i64,
     most: i64,
 ) -> Result<Vec<ArrivalChunk>, ClusterError> {
-    let doing = ClusterError::query("read arrivals");
     let statement = "SELECT first, n, body FROM arrival WHERE run = $1 AND first >= \
                      (SELECT coalesce(max(first), $2) FROM arrival WHERE run = $1 AND first <= $2) \
                      ORDER BY first LIMIT $3";
-    let rows = session.client().query(statement, &[&run.0, &from, &most]).await.map_err(&doing)?;
+    let rows: Vec<ChunkRow> = session.client().rows("read arrivals", statement, &[&run.0, &from, &most]).await?;
     let (mut chunks, mut expected) = (Vec::<ArrivalChunk>::new(), from);
     for row in rows {
-        let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        let (first, count, _) = row;
         let next = first + i64::from(count);
         if chunks.is_empty() && next <= from {
             // The last chunk of the run, unless there is a gap behind it.
@@ -120,7 +113,7 @@ pub async fn read_arrivals(
             return Err(ClusterError::Damaged(gap));
         }
         expected = next;
-        chunks.push(chunk_of(run, &row)?);
+        chunks.push(chunk_of(run, row)?);
     }
     Ok(chunks)
 }
@@ -131,16 +124,16 @@ pub(super) async fn find_arrival(
     run: RunId,
     number: i64,
 ) -> Result<Option<ArrivalChunk>, ClusterError> {
-    let doing = ClusterError::query("look up an arrival");
     let statement = "SELECT first, n, body FROM arrival WHERE run = $1 \
                      AND first = (SELECT max(first) FROM arrival WHERE run = $1 AND first <= $2) AND first + n > $2";
-    let row = session.client().query_opt(statement, &[&run.0, &number]).await.map_err(&doing)?;
-    row.map(|row| chunk_of(run, &row)).transpose()
+    let row = session.client().row_if_any("look up an arrival", statement, &[&run.0, &number]).await?;
+    row.map(|row| chunk_of(run, row)).transpose()
 }
 
-fn chunk_of(run: RunId, row: &tokio_postgres::Row) -> Result<ArrivalChunk, ClusterError> {
-    let doing = ClusterError::query("read arrivals");
-    let (first, count): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-    let body = open_sealed(row.try_get(2).map_err(&doing)?, || format!("arrival {first} of run {}", run.0))?;
+/// The number of the first arrival, how many there are, and the body.
+type ChunkRow = (i64, i32, Vec<u8>);
+
+fn chunk_of(run: RunId, (first, count, body): ChunkRow) -> Result<ArrivalChunk, ClusterError> {
+    let body = open_sealed(&body, || format!("arrival {first} of run {}", run.0))?;
     Ok(ArrivalChunk { run, first, count, body })
 }

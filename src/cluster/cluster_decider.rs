@@ -126,13 +126,13 @@ impl ClusterDecider {
     }
 
     fn judged_page(&mut self, page: Sequence) -> Result<(ArrivingPage, Verdict), ClusterError> {
-        let runtime = self.runtime.clone();
-        runtime.block_on(async {
-            let found = judged_page(self.session.open().await?, page).await;
-            let found = self.session.after(found)?;
-            found.ok_or_else(|| ClusterError::Damaged(format!("no turn has decided page {page}")))
-        })
+        let found = self.runtime.block_on(self.session.with(async |session| judged_page(session, page).await))?;
+        found.ok_or_else(|| undecided(page))
     }
+}
+
+fn undecided(page: Sequence) -> ClusterError {
+    ClusterError::Damaged(format!("no turn has decided page {page}"))
 }
 
 /// Returns a decision as the parts of a crawl know it: the shared log has the terms.
@@ -173,13 +173,8 @@ impl SharedDecider for ClusterDecider {
     }
 
     fn named_page(&mut self, page: Sequence) -> Result<SharedOriginal, SharingError> {
-        let runtime = self.runtime.clone();
-        let found = runtime.block_on(async {
-            let found = named_page(self.session.open().await?, page).await;
-            let found = self.session.after(found)?;
-            found.ok_or_else(|| ClusterError::Damaged(format!("no turn has decided page {page}")))
-        })?;
-        let PageFacts { url, fetched, links } = found.facts;
+        let found = self.runtime.block_on(self.session.with(async |session| named_page(session, page).await))?;
+        let PageFacts { url, fetched, links } = found.ok_or_else(|| undecided(page))?.facts;
         Ok(SharedOriginal { url, fetched_at: fetched, links })
     }
 
@@ -188,29 +183,19 @@ impl SharedDecider for ClusterDecider {
     }
 
     fn grant_pages(&mut self) -> Result<u64, SharingError> {
-        let (runtime, run) = (self.runtime.clone(), self.run);
-        let Some(limit) = self.limit else { return Ok(0) };
-        Ok(runtime.block_on(async {
-            let granted = grant_pages(self.session.open().await?, run, limit).await;
-            self.session.after(granted)
-        })?)
+        let (run, Some(limit)) = (self.run, self.limit) else { return Ok(0) };
+        Ok(self.runtime.block_on(self.session.with(async |session| grant_pages(session, run, limit).await))?)
     }
 
     fn return_pages(&mut self) -> Result<(), SharingError> {
-        let (runtime, run) = (self.runtime.clone(), self.run);
-        Ok(runtime.block_on(async {
-            let returned = return_pages(self.session.open().await?, run).await;
-            self.session.after(returned)
-        })?)
+        let run = self.run;
+        Ok(self.runtime.block_on(self.session.with(async |session| return_pages(session, run).await))?)
     }
 
     fn next_step(&mut self) -> Result<SharedStep, SharingError> {
-        let (runtime, run, round, limit) = (self.runtime.clone(), self.run, self.rounds.round, self.limit);
-        let step = runtime.block_on(async {
-            let step = next_step(self.session.open().await?, run, round, limit).await;
-            self.session.after(step)
-        })?;
-        Ok(match step {
+        let (run, round, limit) = (self.run, self.rounds.round, self.limit);
+        let step = self.session.with(async |session| next_step(session, run, round, limit).await);
+        Ok(match self.runtime.block_on(step)? {
             NextStep::Wait => SharedStep::Wait,
             NextStep::End => SharedStep::End,
             NextStep::Revise(_) => SharedStep::Revise,
@@ -225,10 +210,7 @@ impl SharedDecider for ClusterDecider {
 
     fn revisions(&mut self) -> Result<(i32, Vec<SharedRevision>), SharingError> {
         let Self { runtime, session, rounds, own, .. } = self;
-        let pages = runtime.block_on(async {
-            let pages = rounds.next(session.open().await?, own).await;
-            session.after(pages)
-        })?;
+        let pages = runtime.block_on(session.with(async |session| rounds.next(session, own).await))?;
         if !pages.is_empty() {
             test_point("revisions");
         }

@@ -4,6 +4,7 @@
 //! part of it: the links on their way, and the rests of hosts.
 
 use serde::{Deserialize, Serialize};
+use tokio_postgres::types::ToSql;
 
 use super::archive_files::{ArchiveFile, archive_files};
 use super::connection::Session;
@@ -41,11 +42,10 @@ struct CrawlIdentity {
 
 impl CrawlIdentity {
     async fn at_turn(session: &Session, crawl: &CrawlRow, turn: i64) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("identify the crawl");
         let statement = "SELECT (SELECT oid::bigint FROM pg_namespace WHERE nspname = $1), \
                                 (SELECT decided::text FROM turn WHERE number = $2)";
-        let row = session.client().query_one(statement, &[&crawl.plan.name.schema(), &turn]).await.map_err(&doing)?;
-        let (schema, decided) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+        let parameters: [&(dyn ToSql + Sync); 2] = [&crawl.plan.name.schema(), &turn];
+        let (schema, decided) = session.client().row("identify the crawl", statement, &parameters).await?;
         Ok(Self { name: crawl.plan.name.text().to_owned(), schema, turn, decided })
     }
 }
@@ -56,13 +56,13 @@ impl CrawlCut {
     /// # Errors
     /// Those of the session.
     pub async fn read(session: &Session, crawl: &CrawlRow) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("read how far the logs of slots are");
-        let row = session.client().query_one("SELECT pg_current_snapshot()::text", &[]).await.map_err(&doing)?;
+        let doing = "read how far the logs of slots are";
+        let (snapshot,) = session.client().row(doing, "SELECT pg_current_snapshot()::text", &[]).await?;
         Ok(Self {
             program: program(),
             identity: CrawlIdentity::at_turn(session, crawl, crawl.turn).await?,
             is_over: crawl.state == CrawlState::Finished,
-            snapshot: row.try_get(0).map_err(doing)?,
+            snapshot,
             files: archive_files(session).await?,
             mail: letters(session).await?,
             rests: lasting_rests(session, crawl.slot_map().slots()).await?,

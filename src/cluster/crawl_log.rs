@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tokio::runtime::Handle;
 
+use super::archive_files::enter_file;
 use super::connection::Session;
 use super::crawl_session::CrawlSession;
 use super::error::ClusterError;
@@ -130,19 +131,13 @@ async fn write_on(
     delete_mail(&transaction, &changes.mail_taken).await?;
     store_hosts(&transaction, hosts).await?;
     store_rests(&transaction, map, rests).await?;
-    let doing = ClusterError::query("commit to the logs of slots");
     let used: i64 = slots.values().map(|change| change.used).sum();
     let statement = "UPDATE run SET used = used + $2 WHERE id = $1";
     if used != 0 {
-        transaction.sql().execute(statement, &[&run.0, &used]).await.map_err(&doing)?;
+        transaction.sql().change("count the pages of a run", statement, &[&run.0, &used]).await?;
     }
-    if let Some(ArchiveReach { serial, name, bytes }) = reach {
-        let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, $2, $3, $4, $5) \
-                             ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
-        let serial = i64::from(serial);
-        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&run.0, folder, &serial, &name, &bytes];
-        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+    if let Some(reach) = reach {
+        enter_file(&transaction, (run.0, folder), reach).await?;
     }
     match transaction.commit().await {
         Err(ClusterError::Unreplicated) => tracing::warn!("{}", ClusterError::Unreplicated),

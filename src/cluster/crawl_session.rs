@@ -63,6 +63,15 @@ impl CrawlSession {
         }
     }
 
+    /// Works on the session, which is opened if need be.
+    pub(super) async fn with<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, ClusterError>,
+    ) -> Result<T, ClusterError> {
+        let done = work(self.open().await?).await;
+        self.after(done)
+    }
+
     /// Takes the result of statements. After an error that passes, the next use opens another session.
     pub fn after<T>(&mut self, done: Result<T, ClusterError>) -> Result<T, ClusterError> {
         match &done {

@@ -11,7 +11,6 @@ use super::error::ClusterError;
 /// # Errors
 /// Those of the session.
 pub async fn crawl_totals(connector: &Connector, crawl: &CrawlName) -> Result<Value, ClusterError> {
-    let doing = ClusterError::query("add up what is known of hosts");
     let session = connector.connect().await?;
     session.use_crawl(crawl).await?;
     let statement = "SELECT (SELECT coalesce(jsonb_object_agg(name, n), '{}')::text FROM \
@@ -19,9 +18,8 @@ pub async fn crawl_totals(connector: &Connector, crawl: &CrawlName) -> Result<Va
                                  AS outcome (name, n) GROUP BY name HAVING sum(n::bigint) > 0) AS sums), \
                             (SELECT coalesce(sum(requests), 0)::bigint FROM host), \
                             pages, turn FROM crawl";
-    let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
-    let (outcomes, requests): (String, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-    let (pages, turns): (i64, i64) = (row.try_get(2).map_err(&doing)?, row.try_get(3).map_err(&doing)?);
+    let row: (String, i64, i64, i64) = session.client().row("add up what is known of hosts", statement, &[]).await?;
+    let (outcomes, requests, pages, turns) = row;
     let outcomes: Value = serde_json::from_str(&outcomes).unwrap_or_default();
     Ok(json!({ "outcomes": outcomes, "requests": requests, "pages": pages, "turns": turns }))
 }

@@ -12,19 +12,16 @@ use super::turn_body::TurnVerdicts;
 ///
 /// Cost: reads all turns, and a row without its body for each chunk of arrivals.
 pub async fn decision_times(session: &Session) -> Result<Vec<Duration>, ClusterError> {
-    let doing = ClusterError::query("read the times of turns");
+    let doing = "read the times of turns";
     let statement = "SELECT run, first, n, extract(epoch FROM sent)::float8 FROM arrival";
-    let mut sent: BTreeMap<(i32, i64), (i32, f64)> = BTreeMap::new();
-    for row in session.client().query(statement, &[]).await.map_err(&doing)? {
-        let (run, first): (i32, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        sent.insert((run, first), (row.try_get(2).map_err(&doing)?, row.try_get(3).map_err(&doing)?));
-    }
+    let rows: Vec<(i32, i64, i32, f64)> = session.client().rows(doing, statement, &[]).await?;
+    let sent: BTreeMap<(i32, i64), (i32, f64)> =
+        rows.into_iter().map(|(run, first, count, sent)| ((run, first), (count, sent))).collect();
     let statement = "SELECT number, body, extract(epoch FROM decided)::float8 FROM turn";
     let mut times = Vec::new();
-    for row in session.client().query(statement, &[]).await.map_err(&doing)? {
-        let number: i64 = row.try_get(0).map_err(&doing)?;
-        let body = open_sealed(row.try_get(1).map_err(&doing)?, || format!("turn {number}"))?;
-        let decided: f64 = row.try_get(2).map_err(&doing)?;
+    let turns: Vec<(i64, Vec<u8>, f64)> = session.client().rows(doing, statement, &[]).await?;
+    for (number, body, decided) in turns {
+        let body = open_sealed(&body, || format!("turn {number}"))?;
         for range in TurnVerdicts::read(&body)?.ranges() {
             let end = range.first + i64::from(range.count);
             for (_, (count, sent)) in sent.range((range.run.0, range.first)..(range.run.0, end)) {

@@ -28,7 +28,7 @@ pub(super) async fn next_step(
     round: i32,
     limit: Option<u64>,
 ) -> Result<NextStep, ClusterError> {
-    let doing = ClusterError::query("look for the end of the crawl");
+    let doing = "look for the end of the crawl";
     let limit = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
     // One statement sees one state of all tables. The run that has the first slot asks: it is alive, or will be replaced.
     let statement = "SELECT state = 'finished', round, looked, looked = pages, \
@@ -37,11 +37,8 @@ pub(super) async fn next_step(
                                          OR NOT EXISTS (SELECT FROM slot WHERE NOT is_idle) \
                                             AND NOT EXISTS (SELECT FROM mail), false), \
                             coalesce((SELECT owner = $2 FROM slot ORDER BY slot LIMIT 1), false) FROM crawl";
-    let row = session.client().query_one(statement, &[&limit, &run.0]).await.map_err(&doing)?;
-    let last: i32 = row.try_get(1).map_err(&doing)?;
-    let flag = |column| row.try_get::<_, bool>(column).map_err(&doing);
-    let (is_finished, is_looked, is_over, is_first) = (flag(0)?, flag(3)?, flag(4)?, flag(5)?);
-    let looked: i64 = row.try_get(2).map_err(&doing)?;
+    let row: (bool, i32, i64, bool, bool, bool) = session.client().row(doing, statement, &[&limit, &run.0]).await?;
+    let (is_finished, last, looked, is_looked, is_over, is_first) = row;
     Ok(match () {
         () if is_finished => NextStep::End,
         () if last > round => NextStep::Revise(last),
@@ -51,7 +48,7 @@ pub(super) async fn next_step(
             let transaction = session.begin().await?;
             let statement =
                 "UPDATE crawl SET state = 'finished' WHERE state = 'running' AND round = $1 AND looked = pages";
-            let changed = transaction.sql().execute(statement, &[&last]).await.map_err(doing)?;
+            let changed = transaction.sql().change(doing, statement, &[&last]).await?;
             transaction.commit().await?;
             if changed > 0 { NextStep::End } else { NextStep::Wait }
         }

@@ -152,11 +152,9 @@ async fn turns_of(session: &Session, cut: &CrawlCut, behind: i64) -> Result<Vec<
 
 /// Returns how many pages each turn has.
 async fn turn_sizes(session: &Session, cut: &CrawlCut) -> Result<Vec<u64>, ClusterError> {
-    let doing = ClusterError::query("count the pages of turns");
     let statement = "SELECT n FROM turn WHERE number <= $1 ORDER BY number";
-    let rows = session.client().query(statement, &[&cut.turn()]).await.map_err(&doing)?;
-    let sizes = rows.iter().map(|row| row.try_get::<_, i32>(0).map(|size| u64::from(size.unsigned_abs())));
-    sizes.collect::<Result<_, _>>().map_err(doing)
+    let rows: Vec<(i32,)> = session.client().rows("count the pages of turns", statement, &[&cut.turn()]).await?;
+    Ok(rows.into_iter().map(|(size,)| u64::from(size.unsigned_abs())).collect())
 }
 
 /// Returns the pages of a turn that no turn before it has.

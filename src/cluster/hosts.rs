@@ -26,7 +26,6 @@ pub(super) async fn store_hosts(
     transaction: &OpenTransaction<'_>,
     hosts: &[(Slot, &HostRow)],
 ) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("store what is known of hosts");
     let (mut origins, mut slots, mut requests) = (Vec::new(), Vec::new(), Vec::new());
     let (mut outcomes, mut bodies) = (Vec::new(), Vec::new());
     for (slot, host) in hosts {
@@ -48,7 +47,7 @@ pub(super) async fn store_hosts(
                      ON CONFLICT (origin) DO UPDATE \
                      SET requests = excluded.requests, outcomes = excluded.outcomes, known = excluded.known";
     let parameters: [&(dyn ToSql + Sync); 5] = [&origins, &slots, &requests, &outcomes, &bodies];
-    transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
+    transaction.sql().change("store what is known of hosts", statement, &parameters).await.map(drop)
 }
 
 /// Returns what is known of the hosts of these slots, in the order of their names.
@@ -56,13 +55,13 @@ pub(super) async fn known_hosts(
     session: &Session,
     slots: impl IntoIterator<Item = Slot>,
 ) -> Result<Vec<HostRow>, ClusterError> {
-    let doing = ClusterError::query("read what is known of hosts");
     let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
     let statement = "SELECT origin, known FROM host WHERE slot = ANY($1) AND known IS NOT NULL ORDER BY origin";
     let mut hosts = Vec::new();
-    for row in session.client().query(statement, &[&slots]).await.map_err(&doing)? {
-        let (origin, known): (&str, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        hosts.push(decoded(&open_sealed(known, || format!("the host {origin}"))?, origin)?);
+    let rows: Vec<(String, Vec<u8>)> =
+        session.client().rows("read what is known of hosts", statement, &[&slots]).await?;
+    for (origin, known) in rows {
+        hosts.push(decoded(&open_sealed(&known, || format!("the host {origin}"))?, &origin)?);
     }
     Ok(hosts)
 }
@@ -86,7 +85,6 @@ pub(super) async fn store_rests(
     map: SlotMap,
     rests: &[RestRow],
 ) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("store the rests of hosts");
     let now = now_millis();
     let (mut origins, mut slots, mut seconds, mut bodies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for rest in rests {
@@ -106,7 +104,7 @@ pub(super) async fn store_rests(
                      AS noted (origin, slot, seconds, body) \
                      ON CONFLICT (origin) DO UPDATE SET until = excluded.until, rest = excluded.rest";
     let parameters: [&(dyn ToSql + Sync); 4] = [&origins, &slots, &seconds, &bodies];
-    transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
+    transaction.sql().change("store the rests of hosts", statement, &parameters).await.map(drop)
 }
 
 /// Returns the rests of these slots that are not over, by the clock of this machine.
@@ -114,14 +112,13 @@ pub(super) async fn lasting_rests(
     session: &Session,
     slots: impl IntoIterator<Item = Slot>,
 ) -> Result<Vec<RestRow>, ClusterError> {
-    let doing = ClusterError::query("read the rests of hosts");
     let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
     let statement = "SELECT rest, extract(epoch FROM until - clock_timestamp())::float8 FROM host \
                      WHERE slot = ANY($1) AND until > clock_timestamp()";
     let mut rests = Vec::new();
-    for row in session.client().query(statement, &[&slots]).await.map_err(&doing)? {
-        let (body, seconds): (&str, f64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        let rest: RestRow = serde_json::from_str(body)
+    let rows: Vec<(String, f64)> = session.client().rows("read the rests of hosts", statement, &[&slots]).await?;
+    for (body, seconds) in rows {
+        let rest: RestRow = serde_json::from_str(&body)
             .map_err(|error| ClusterError::Damaged(format!("the rest of a host: {error}")))?;
         rests.push(RestRow { since: now_millis(), millis: (seconds.max(0.0) * 1000.0).ceil() as u64, ..rest });
     }

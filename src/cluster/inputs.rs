@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
-use super::connection::Session;
+use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
 use super::lease::RunId;
 use super::refusal::Refusal;
@@ -77,36 +77,30 @@ pub async fn register_inputs(
     names: &[String],
     flags: &ManifestFlags,
 ) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("enter the inputs of the manifest");
+    let doing = "enter the inputs of the manifest";
     let transaction = session.begin().await?;
     // Of workers that enter one manifest at once, the first one does.
-    transaction.sql().batch_execute("LOCK TABLE input IN SHARE ROW EXCLUSIVE MODE").await.map_err(&doing)?;
-    let entered = transaction
-        .sql()
-        .execute(
-            "INSERT INTO input (number, manifest, name, file) \
-             SELECT (SELECT count(*) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int, \
-                    (SELECT coalesce(max(manifest), -1) FROM input) + 1, name, \
-                    (SELECT count(file) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int \
-             FROM unnest($1::text[]) WITH ORDINALITY AS given (name, place) \
-             WHERE NOT EXISTS (SELECT FROM input WHERE input.name = given.name)",
-            &[&names],
-        )
-        .await
-        .map_err(&doing)?;
+    transaction.sql().change(doing, "LOCK TABLE input IN SHARE ROW EXCLUSIVE MODE", &[]).await?;
+    let statement = "INSERT INTO input (number, manifest, name, file) \
+                     SELECT (SELECT count(*) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int, \
+                            (SELECT coalesce(max(manifest), -1) FROM input) + 1, name, \
+                            (SELECT count(file) FROM input)::int - 1 + row_number() OVER (ORDER BY place)::int \
+                     FROM unnest($1::text[]) WITH ORDINALITY AS given (name, place) \
+                     WHERE NOT EXISTS (SELECT FROM input WHERE input.name = given.name)";
+    let entered = transaction.sql().change(doing, statement, &[&names]).await?;
     if entered > 0 {
         let statement = "INSERT INTO manifest SELECT max(manifest), $1::text::jsonb FROM input";
         let text = serde_json::to_string(flags).map_err(|error| ClusterError::Damaged(error.to_string()))?;
-        transaction.sql().execute(statement, &[&text]).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &[&text]).await?;
         let statement = "INSERT INTO input (number, manifest) SELECT count(*)::int, max(manifest) FROM input";
-        transaction.sql().execute(statement, &[]).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &[]).await?;
     }
     // This worker may be given any input that is not done.
     let statement = "SELECT flags::text FROM manifest WHERE number IN \
                      (SELECT manifest FROM input WHERE NOT is_done) ORDER BY number";
-    for row in transaction.sql().query(statement, &[]).await.map_err(&doing)? {
-        let text: &str = row.try_get(0).map_err(&doing)?;
-        let there = serde_json::from_str(text)
+    let flags_of_all: Vec<(String,)> = transaction.sql().rows(doing, statement, &[]).await?;
+    for (text,) in flags_of_all {
+        let there = serde_json::from_str(&text)
             .map_err(|error| ClusterError::Damaged(format!("the flags of a manifest: {error}")))?;
         expect_same(&there, flags)?;
     }
@@ -132,12 +126,8 @@ pub async fn lease_input(
     under_way: &[i32],
     is_full: bool,
 ) -> Result<Option<LeasedInput>, ClusterError> {
-    let doing = ClusterError::query("lease an input");
     let transaction = session.begin().await?;
-    let row = transaction
-        .sql()
-        .query_opt(
-            "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
+    let statement = "WITH free AS (SELECT number FROM input LEFT JOIN run ON run.id = owner \
                            WHERE NOT is_done AND (owner IS NULL OR until <= clock_timestamp() \
                                                 OR (owner = $1 AND number <> ALL ($2))) \
                              AND (NOT $3 OR number < ANY ($2)) \
@@ -148,23 +138,40 @@ pub async fn lease_input(
                     first_turn = CASE fence WHEN 0 THEN (SELECT turn + 1 FROM crawl) ELSE first_turn END \
              FROM free WHERE input.number = free.number \
                AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \
-             RETURNING input.number, name, file, look, fence, first_turn, records",
-            &[&run.0, &under_way, &is_full],
-        )
-        .await
-        .map_err(&doing)?;
+             RETURNING input.number, name, file, look, fence, first_turn, records";
+    let row = transaction.sql().row_if_any("lease an input", statement, &[&run.0, &under_way, &is_full]).await?;
     transaction.commit().await?;
-    let leased = |row: &Row| -> Result<LeasedInput, tokio_postgres::Error> {
-        let (name, file): (Option<String>, Option<i32>) = (row.try_get(1)?, row.try_get(2)?);
-        let look = row.try_get(3)?;
-        let task = match name.zip(file) {
-            Some((name, file)) => InputTask::Write { name, file, look },
-            None => InputTask::LookAgain,
-        };
-        let (number, fence, first_turn) = (row.try_get(0)?, row.try_get(4)?, row.try_get(5)?);
-        Ok(LeasedInput { number, task, fence, first_turn, records: row.try_get(6)? })
+    Ok(row.map(leased))
+}
+
+/// Number, name, number among the inputs, second look, fence, first turn and records.
+type InputRow = (i32, Option<String>, Option<i32>, Option<i32>, i64, i64, Option<i64>);
+
+fn leased((number, name, file, look, fence, first_turn, records): InputRow) -> LeasedInput {
+    let task = match name.zip(file) {
+        Some((name, file)) => InputTask::Write { name, file, look },
+        None => InputTask::LookAgain,
     };
-    row.as_ref().map(leased).transpose().map_err(doing)
+    LeasedInput { number, task, fence, first_turn, records }
+}
+
+/// Changes the row of an input that is still this run's, and nothing else.
+async fn change_leased(
+    transaction: &OpenTransaction<'_>,
+    doing: &'static str,
+    set: &str,
+    (run, input): (RunId, &LeasedInput),
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<(), ClusterError> {
+    let statement = format!(
+        "UPDATE input SET {set} WHERE number = $1 AND owner = $2 AND fence = $3 AND NOT is_done \
+         AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())"
+    );
+    let leased: [&(dyn ToSql + Sync); 3] = [&input.number, &run.0, &input.fence];
+    match transaction.sql().change(doing, &statement, &[&leased, values].concat()).await? {
+        0 => Err(ClusterError::RunLost(run.0)),
+        _ => Ok(()),
+    }
 }
 
 /// Says how many arrivals an input has: all of them are sent.
@@ -177,15 +184,9 @@ pub async fn all_sent(
     input: &LeasedInput,
     records: i64,
 ) -> Result<(), ClusterError> {
-    let statement = "UPDATE input SET records = $4 WHERE number = $1 AND owner = $2 AND fence = $3 \
-                     AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
-    let doing = ClusterError::query("say that an input is sent");
     let transaction = session.begin().await?;
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&input.number, &run.0, &input.fence, &records];
-    let changed = transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
-    if changed == 0 {
-        return Err(ClusterError::RunLost(run.0));
-    }
+    let doing = "say that an input is sent";
+    change_leased(&transaction, doing, "records = $4", (run, input), &[&records]).await?;
     transaction.commit().await
 }
 
@@ -201,18 +202,9 @@ pub async fn finish_input(
     report: &Value,
     is_spooled: bool,
 ) -> Result<(), ClusterError> {
-    let statement = "UPDATE input SET is_done = true, report = $4::text::jsonb, is_spooled = $5 \
-                     WHERE number = $1 AND owner = $2 AND fence = $3 AND NOT is_done \
-                     AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
-    let doing = ClusterError::query("mark an input as done");
     let transaction = session.begin().await?;
-    let report = report.to_string();
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-        [&input.number, &run.0, &input.fence, &report, &is_spooled];
-    let changed = transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
-    if changed == 0 {
-        return Err(ClusterError::RunLost(run.0));
-    }
+    let (doing, set) = ("mark an input as done", "is_done = true, report = $4::text::jsonb, is_spooled = $5");
+    change_leased(&transaction, doing, set, (run, input), &[&report.to_string(), &is_spooled]).await?;
     transaction.commit().await
 }
 
@@ -227,67 +219,50 @@ pub async fn finish_look(
     records: i64,
     again: &[i32],
 ) -> Result<(), ClusterError> {
-    let statement = "UPDATE input SET is_done = true, records = $4 \
-                     WHERE number = $1 AND owner = $2 AND fence = $3 AND NOT is_done \
-                     AND EXISTS (SELECT FROM run WHERE id = $2 AND until > clock_timestamp())";
-    let doing = ClusterError::query("mark a second look as done");
+    let doing = "mark a second look as done";
     let transaction = session.begin().await?;
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&input.number, &run.0, &input.fence, &records];
-    let changed = transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
-    if changed == 0 {
-        return Err(ClusterError::RunLost(run.0));
-    }
+    change_leased(&transaction, doing, "is_done = true, records = $4", (run, input), &[&records]).await?;
     // Who has kept what it has read is given it again, if it lives. Another fence ends those who still work on an input
     // since the answer was lost by which it was done.
     let statement = "UPDATE input SET is_done = false, look = $1, fence = fence + 1, \
                             owner = CASE WHEN is_spooled THEN owner END WHERE number = ANY($2)";
-    transaction.sql().execute(statement, &[&input.number, &again]).await.map_err(doing)?;
+    transaction.sql().change(doing, statement, &[&input.number, &again]).await?;
     transaction.commit().await
 }
 
 /// Returns how many inputs and second looks are not done.
 pub async fn inputs_left(session: &Session) -> Result<i64, ClusterError> {
-    let doing = ClusterError::query("count the inputs that are left");
     let statement = "SELECT count(*) FROM input WHERE NOT is_done";
-    let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
-    row.try_get(0).map_err(doing)
+    let (left,) = session.client().row("count the inputs that are left", statement, &[]).await?;
+    Ok(left)
 }
 
 /// Whether the pages of the crawl come from inputs, and so have no outcomes in the logs of slots.
 pub(super) async fn has_inputs(session: &Session) -> Result<bool, ClusterError> {
-    let doing = ClusterError::query("look for inputs");
-    let row = session.client().query_one("SELECT EXISTS (SELECT FROM input)", &[]).await.map_err(&doing)?;
-    row.try_get(0).map_err(doing)
+    let (has_any,) = session.client().row("look for inputs", "SELECT EXISTS (SELECT FROM input)", &[]).await?;
+    Ok(has_any)
 }
 
 /// Returns the numbers of these inputs among all inputs, ascending.
 pub async fn input_files(session: &Session, names: &[String]) -> Result<Vec<i32>, ClusterError> {
-    let doing = ClusterError::query("read the numbers of the inputs");
     let statement = "SELECT file FROM input WHERE name = ANY($1) ORDER BY number";
-    let rows = session.client().query(statement, &[&names]).await.map_err(&doing)?;
-    rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)
+    let files = session.client().rows("read the numbers of the inputs", statement, &[&names]).await?;
+    Ok(files.into_iter().map(|(file,)| file).collect())
 }
 
 /// Returns the numbers among all inputs of those that are done and whose run is dead.
 pub async fn abandoned_files(session: &Session) -> Result<Vec<i32>, ClusterError> {
-    let doing = ClusterError::query("look for inputs of dead runs");
     let statement = "SELECT file FROM input LEFT JOIN run ON run.id = owner \
                      WHERE is_done AND file IS NOT NULL AND (until IS NULL OR until <= clock_timestamp())";
-    let rows = session.client().query(statement, &[]).await.map_err(&doing)?;
-    rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)
+    let files = session.client().rows("look for inputs of dead runs", statement, &[]).await?;
+    Ok(files.into_iter().map(|(file,)| file).collect())
 }
 
 /// Returns the names of these inputs that are done, with what they gave, in the order of their numbers.
 pub async fn input_reports(session: &Session, names: &[String]) -> Result<Vec<(String, Value)>, ClusterError> {
-    let doing = ClusterError::query("read what the inputs gave");
     let statement = "SELECT name, report::text FROM input WHERE is_done AND name = ANY($1) ORDER BY number";
-    let rows = session.client().query(statement, &[&names]).await.map_err(&doing)?;
-    let mut reports = Vec::new();
-    for row in rows {
-        let (name, report): (String, Option<String>) =
-            (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        let report = report.and_then(|report| serde_json::from_str(&report).ok()).unwrap_or_default();
-        reports.push((name, report));
-    }
-    Ok(reports)
+    let rows: Vec<(String, Option<String>)> =
+        session.client().rows("read what the inputs gave", statement, &[&names]).await?;
+    let value = |report: Option<String>| report.and_then(|report| serde_json::from_str(&report).ok());
+    Ok(rows.into_iter().map(|(name, report)| (name, value(report).unwrap_or_default())).collect())
 }

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
@@ -77,28 +77,21 @@ impl Run {
         description: &RunDescription,
         ttl: Duration,
     ) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("begin a run");
+        let doing = "begin a run";
         let sent = Instant::now();
         let transaction = session.begin().await?;
-        transaction.sql().batch_execute("LOCK TABLE run IN SHARE ROW EXCLUSIVE MODE").await.map_err(&doing)?;
+        transaction.sql().change(doing, "LOCK TABLE run IN SHARE ROW EXCLUSIVE MODE", &[]).await?;
         let RunDescription { name, version, archive } = description;
         let users = "SELECT count(*) FROM run WHERE archive = $1 AND until > clock_timestamp()";
-        let row = transaction.sql().query_one(users, &[archive]).await.map_err(&doing)?;
-        if row.try_get::<_, i64>(0).map_err(&doing)? > 0 {
+        let (users,): (i64,) = transaction.sql().row(doing, users, &[archive]).await?;
+        if users > 0 {
             return Err(Refusal::ArchiveInUse(archive.clone()).into());
         }
-        let row = transaction
-            .sql()
-            .query_one(
-                "INSERT INTO run (name, version, archive, until) \
-                 VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4)) RETURNING id",
-                &[name, version, archive, &ttl.as_secs_f64()],
-            )
-            .await
-            .map_err(&doing)?;
-        let id = RunId(row.try_get(0).map_err(&doing)?);
+        let statement = "INSERT INTO run (name, version, archive, until) \
+                         VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4)) RETURNING id";
+        let (id,) = transaction.sql().row(doing, statement, &[name, version, archive, &ttl.as_secs_f64()]).await?;
         transaction.commit().await?;
-        Ok(Self { id, ttl, alive_until: sent + ttl, held: BTreeMap::new() })
+        Ok(Self { id: RunId(id), ttl, alive_until: sent + ttl, held: BTreeMap::new() })
     }
 
     /// Returns the number of the run.
@@ -126,22 +119,16 @@ impl Run {
     /// # Errors
     /// [`ClusterError::RunLost`] if the lease has run out: all slots are lost.
     pub async fn renew(&mut self, session: &mut Session) -> Result<CrawlState, ClusterError> {
-        let doing = ClusterError::query("renew the lease of this run");
         let sent = Instant::now();
         let transaction = session.begin().await?;
-        let renewed = transaction
-            .sql()
-            .query_opt(
-                "UPDATE run SET until = clock_timestamp() + make_interval(secs => $2) \
-                 WHERE id = $1 AND until > clock_timestamp() RETURNING (SELECT state FROM crawl)",
-                &[&self.id.0, &self.ttl.as_secs_f64()],
-            )
-            .await
-            .map_err(&doing)?;
-        let Some(row) = renewed else { return Err(self.lost()) };
+        let statement = "UPDATE run SET until = clock_timestamp() + make_interval(secs => $2) \
+                         WHERE id = $1 AND until > clock_timestamp() RETURNING (SELECT state FROM crawl)";
+        let parameters: [&(dyn ToSql + Sync); 2] = [&self.id.0, &self.ttl.as_secs_f64()];
+        let renewed = transaction.sql().row_if_any("renew the lease of this run", statement, &parameters).await?;
+        let Some((state,)): Option<(String,)> = renewed else { return Err(self.lost()) };
         transaction.commit().await?;
         self.alive_until = sent + self.ttl;
-        CrawlState::parse(row.try_get(0).map_err(&doing)?)
+        CrawlState::parse(&state)
     }
 
     fn lost(&mut self) -> ClusterError {
@@ -153,23 +140,15 @@ impl Run {
     /// Takes free slots up to this run's fair share, and says which are beyond it. The server knows which slots are held:
     /// after a commit whose answer was lost, the run does not.
     pub async fn balance(&mut self, session: &mut Session) -> Result<SlotBalance, ClusterError> {
-        let doing = ClusterError::query("count slots and runs");
+        let doing = "count slots and runs";
         let transaction = session.begin().await?;
         let own = "SELECT slot, fence, commits FROM slot WHERE owner = $1";
-        let rows = transaction.sql().query(own, &[&self.id.0]).await.map_err(&doing)?;
-        let own: Vec<HeldSlot> = rows.iter().map(held_slot).collect::<Result<_, _>>()?;
-        let counts = transaction
-            .sql()
-            .query_one(
-                "SELECT (SELECT slots FROM crawl), count(*), count(*) FILTER (WHERE id < $1) \
-                 FROM run WHERE until > clock_timestamp()",
-                &[&self.id.0],
-            )
-            .await
-            .map_err(&doing)?;
-        let slots: i32 = counts.try_get(0).map_err(&doing)?;
-        let (runs, before): (i64, i64) = (counts.try_get(1).map_err(&doing)?, counts.try_get(2).map_err(&doing)?);
-        let share = fair_share(i64::from(slots), runs, before);
+        let rows = transaction.sql().rows(doing, own, &[&self.id.0]).await?;
+        let own: Vec<HeldSlot> = rows.into_iter().map(held_slot).collect::<Result<_, _>>()?;
+        let counts = "SELECT (SELECT slots FROM crawl)::bigint, count(*), count(*) FILTER (WHERE id < $1) \
+                      FROM run WHERE until > clock_timestamp()";
+        let (slots, runs, before) = transaction.sql().row(doing, counts, &[&self.id.0]).await?;
+        let share = fair_share(slots, runs, before);
         let mut missing = share - own.len() as i64;
         let is_new = |held: &&HeldSlot| self.held.get(&held.slot) != Some(&held.fence);
         let mut taken: Vec<HeldSlot> = own.iter().filter(is_new).copied().collect();
@@ -192,34 +171,31 @@ impl Run {
         free: &str,
         most: i64,
     ) -> Result<Vec<HeldSlot>, ClusterError> {
-        let doing = ClusterError::query("take slots");
         let statement = format!(
             "WITH free AS ({free}) UPDATE slot SET owner = $1, fence = fence + 1 FROM free \
              WHERE slot.slot = free.slot AND EXISTS (SELECT FROM run WHERE id = $1 AND until > clock_timestamp()) \
              RETURNING slot.slot, fence, commits"
         );
-        let rows = transaction.sql().query(&statement, &[&self.id.0, &most]).await.map_err(doing)?;
-        rows.iter().map(held_slot).collect()
+        let rows = transaction.sql().rows("take slots", &statement, &[&self.id.0, &most]).await?;
+        rows.into_iter().map(held_slot).collect()
     }
 
     /// Gives a slot back, for others to take.
     pub async fn give_back(&mut self, session: &mut Session, slot: Slot) -> Result<(), ClusterError> {
-        let doing = ClusterError::query("give a slot back");
         let Some(fence) = self.held.remove(&slot) else { return Ok(()) };
         let transaction = session.begin().await?;
         let statement =
             "UPDATE slot SET owner = NULL, freed = clock_timestamp() WHERE slot = $1 AND owner = $2 AND fence = $3";
         let number = i32::from(slot.0);
-        transaction.sql().execute(statement, &[&number, &self.id.0, &fence.0]).await.map_err(doing)?;
+        transaction.sql().change("give a slot back", statement, &[&number, &self.id.0, &fence.0]).await?;
         transaction.commit().await
     }
 
     /// Ends the run: its slots are free at once.
     pub async fn end(self, session: &mut Session) -> Result<(), ClusterError> {
-        let doing = ClusterError::query("end this run");
         let transaction = session.begin().await?;
         let statement = "UPDATE run SET until = clock_timestamp() WHERE id = $1 AND until > clock_timestamp()";
-        transaction.sql().execute(statement, &[&self.id.0]).await.map_err(doing)?;
+        transaction.sql().change("end this run", statement, &[&self.id.0]).await?;
         transaction.commit().await
     }
 }
@@ -232,15 +208,9 @@ const ABANDONED: &str = "SELECT slot.slot FROM slot JOIN run ON run.id = slot.ow
                          WHERE run.until <= clock_timestamp() ORDER BY slot.slot LIMIT $2 \
                          FOR UPDATE OF slot SKIP LOCKED FOR SHARE OF run SKIP LOCKED";
 
-fn held_slot(row: &Row) -> Result<HeldSlot, ClusterError> {
-    let doing = ClusterError::query("read the row of a slot");
-    let number: i32 = row.try_get(0).map_err(&doing)?;
-    let slot = u16::try_from(number).map_err(|_| ClusterError::Damaged(format!("there is a slot {number}")))?;
-    Ok(HeldSlot {
-        slot: Slot(slot),
-        fence: Fence(row.try_get(1).map_err(&doing)?),
-        commits: row.try_get(2).map_err(&doing)?,
-    })
+fn held_slot((slot, fence, commits): (i32, i64, i64)) -> Result<HeldSlot, ClusterError> {
+    let slot = u16::try_from(slot).map_err(|_| ClusterError::Damaged(format!("there is a slot {slot}")))?;
+    Ok(HeldSlot { slot: Slot(slot), fence: Fence(fence), commits })
 }
 
 /// Returns how many of all slots a run should hold: `before` runs of all `runs` that are alive have smaller numbers. The

@@ -28,7 +28,6 @@ pub(super) async fn send_mail(
     transaction: &OpenTransaction<'_>,
     outbox: &[(Slot, Mailed)],
 ) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("send mail to other slots");
     let mut letters: BTreeMap<Slot, Vec<&Mailed>> = BTreeMap::new();
     for (slot, mail) in outbox {
         letters.entry(*slot).or_default().push(mail);
@@ -43,33 +42,30 @@ pub(super) async fn send_mail(
         return Ok(());
     }
     let statement = "INSERT INTO mail (slot, body) SELECT * FROM unnest($1::int[], $2::bytea[]) AS letter (slot, body)";
-    transaction.sql().execute(statement, &[&slots, &bodies]).await.map(drop).map_err(doing)
+    transaction.sql().change("send mail to other slots", statement, &[&slots, &bodies]).await.map(drop)
 }
 
 /// Returns all links that are on their way, in the order of their letters.
 pub(super) async fn letters(session: &Session) -> Result<Vec<Mailed>, ClusterError> {
-    let doing = ClusterError::query("read the mail");
     let mut links = Vec::new();
-    for row in session.client().query("SELECT id, body FROM mail ORDER BY id", &[]).await.map_err(&doing)? {
-        let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    for (id, body) in session.client().rows("read the mail", "SELECT id, body FROM mail ORDER BY id", &[]).await? {
         links.extend(opened(id, body)?);
     }
     Ok(links)
 }
 
-fn opened(id: i64, body: &[u8]) -> Result<Vec<Mailed>, ClusterError> {
-    let bytes = open_sealed(body, || format!("letter {id}"))?;
+fn opened(id: i64, body: Vec<u8>) -> Result<Vec<Mailed>, ClusterError> {
+    let bytes = open_sealed(&body, || format!("letter {id}"))?;
     postcard::from_bytes(&bytes).map_err(|error| ClusterError::Damaged(format!("letter {id}: {error}")))
 }
 
 /// Deletes letters whose links were taken in.
 pub(super) async fn delete_mail(transaction: &OpenTransaction<'_>, letters: &[i64]) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("delete the mail that was taken in");
     if letters.is_empty() {
         return Ok(());
     }
     let statement = "DELETE FROM mail WHERE id = ANY($1)";
-    transaction.sql().execute(statement, &[&letters]).await.map(drop).map_err(doing)
+    transaction.sql().change("delete the mail that was taken in", statement, &[&letters]).await.map(drop)
 }
 
 /// Fetches the mail of some slots, each letter once.
@@ -112,20 +108,17 @@ impl Mailbox {
 
 /// Fetches letters to these slots that were not `taken` before, and forgets those that are deleted by now.
 async fn fetch(session: &Session, slots: &[i32], taken: &mut Vec<i64>) -> Result<Vec<Letter>, ClusterError> {
-    let doing = ClusterError::query("fetch mail");
+    let doing = "fetch mail";
     // Numbers are given before the commit, so a letter with a smaller number may turn up later.
     let statement = "SELECT id, body FROM mail WHERE slot = ANY($1) AND id <> ALL($2) ORDER BY id LIMIT $3";
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&slots, &*taken, &AT_ONCE];
-    let rows = session.client().query(statement, &parameters).await.map_err(&doing)?;
     let mut letters = Vec::new();
-    for row in rows {
-        let (id, body): (i64, &[u8]) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    for (id, body) in session.client().rows(doing, statement, &[&slots, &*taken, &AT_ONCE]).await? {
         letters.push(Letter { id, mail: opened(id, body)? });
     }
     if !taken.is_empty() {
         let left = "SELECT id FROM mail WHERE id = ANY($1) ORDER BY id";
-        let rows = session.client().query(left, &[&*taken]).await.map_err(&doing)?;
-        *taken = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(doing)?;
+        let left = session.client().rows(doing, left, &[&*taken]).await?;
+        *taken = left.into_iter().map(|(id,)| id).collect();
     }
     taken.extend(letters.iter().map(|letter| letter.id));
     Ok(letters)

@@ -64,33 +64,24 @@ pub(super) async fn next_in_manifest(
 }
 
 async fn inputs_from(session: &Session, from: i32, most: i64) -> Result<Vec<InputStream>, ClusterError> {
-    let doing = ClusterError::query("look for the next pages of the manifest");
     let statement = "SELECT number, manifest, records, name IS NULL, \
                             coalesce((SELECT first + n FROM arrival WHERE run = -1 - number \
                                       ORDER BY first DESC LIMIT 1), 0) \
                      FROM input WHERE number >= $1 ORDER BY number LIMIT $2";
-    let rows = session.client().query(statement, &[&from, &most]).await.map_err(&doing)?;
-    let mut inputs = Vec::new();
-    for row in &rows {
-        let (sent, records): (i64, Option<i64>) = (row.try_get(4).map_err(&doing)?, row.try_get(2).map_err(&doing)?);
-        inputs.push(InputStream {
-            number: row.try_get(0).map_err(&doing)?,
-            manifest: row.try_get(1).map_err(&doing)?,
-            is_look: row.try_get(3).map_err(&doing)?,
-            sent,
-            is_complete: records == Some(sent),
-        });
-    }
-    Ok(inputs)
+    let rows = session.client().rows("look for the next pages of the manifest", statement, &[&from, &most]).await?;
+    let stream = |(number, manifest, records, is_look, sent): (i32, i32, Option<i64>, bool, i64)| {
+        let is_complete = records == Some(sent);
+        InputStream { number, manifest, is_look, sent, is_complete }
+    };
+    Ok(rows.into_iter().map(stream).collect())
 }
 
 /// Returns the chunk of arrivals that begins here.
 async fn chunk_at(session: &Session, run: RunId, first: i64) -> Result<Option<ArrivalRange>, ClusterError> {
-    let doing = ClusterError::query("look for the next turn of a second look");
     let statement = "SELECT n FROM arrival WHERE run = $1 AND first = $2";
-    let row = session.client().query_opt(statement, &[&run.0, &first]).await.map_err(&doing)?;
-    let count = row.map(|row| row.try_get(0)).transpose().map_err(doing)?;
-    Ok(count.map(|count| ArrivalRange { run, first, count }))
+    let doing = "look for the next turn of a second look";
+    let row = session.client().row_if_any(doing, statement, &[&run.0, &first]).await?;
+    Ok(row.map(|(count,)| ArrivalRange { run, first, count }))
 }
 
 fn next_of(inputs: &[InputStream], judged: impl Fn(i32) -> i64, pages: i32) -> NextTurn {

@@ -8,7 +8,7 @@
 //! | file | question |
 //! |---|---|
 //! | `address`, `password_file`, `tls` | Where is the server, and how does a process prove who it is? |
-//! | `session`, `greeting`, `connection`, `crawl_session`, `retry_pauses` | How does a process get a session, and get one again? |
+//! | `session`, `greeting`, `connection`, `crawl_session`, `retry_pauses`, `typed_rows` | How does a process get a session, get one again, and read rows? |
 //! | `watched`, `session_watch` | How is it noticed that a connection is lost which nobody has closed? |
 //! | `server_check`, `refusal` | May a crawl be trusted to this server? |
 //! | `schema`, `crawl_name` | Which tables does a crawl have, and how is it made, stopped and dropped? |
@@ -108,6 +108,7 @@ mod turn_log;
 mod turn_loop;
 mod turn_runner;
 mod turn_state;
+mod typed_rows;
 mod verify;
 mod verify_archives;
 mod watched;

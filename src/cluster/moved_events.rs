@@ -230,10 +230,8 @@ struct MovedLogs {
 
 impl MovedLogs {
     async fn new(session: &Session, crawl: &CrawlRow, run: i32) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("read how far the move is");
         let statement = "SELECT coalesce(max(seq), 0) FROM slot_log";
-        let row = session.client().query_one(statement, &[]).await.map_err(&doing)?;
-        let written = row.try_get(0).map_err(doing)?;
+        let (written,) = session.client().row("read how far the move is", statement, &[]).await?;
         let map = crawl.slot_map();
         let encoder = SlotEncoder::new(OwnSlots::new(map, map.slots()));
         let pages = map.slots().map(|slot| (slot, 0)).collect();
@@ -257,7 +255,6 @@ impl MovedLogs {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let doing = ClusterError::query("move the logs of slots");
         let entries = &self.waiting;
         let slots: Vec<i32> = entries.iter().map(|entry| i32::from(entry.slot.0)).collect();
         let seqs: Vec<i64> = entries.iter().map(|entry| entry.seq).collect();
@@ -266,7 +263,7 @@ impl MovedLogs {
         let statement = "INSERT INTO slot_log (slot, seq, run, body) SELECT slot, seq, $4, body \
                          FROM unnest($1::int[], $2::bigint[], $3::bytea[]) AS part (slot, seq, body)";
         let parameters: [&(dyn ToSql + Sync); 4] = [&slots, &seqs, &bodies, &self.run];
-        transaction.sql().execute(statement, &parameters).await.map_err(doing)?;
+        transaction.sql().change("move the logs of slots", statement, &parameters).await?;
         transaction.commit().await?;
         test_point("moved-events");
         self.waiting.clear();
@@ -275,7 +272,7 @@ impl MovedLogs {
 
     /// Has the logs go on behind what was moved, and enters the hosts.
     async fn end(&self, session: &mut Session, folder: &StoreReader) -> Result<(), ClusterError> {
-        let doing = ClusterError::query("end the logs of slots");
+        let doing = "end the logs of slots";
         let transaction = session.begin().await?;
         let slots: Vec<i32> = self.pages.keys().map(|slot| i32::from(slot.0)).collect();
         let pages: Vec<i64> = self.pages.values().copied().collect();
@@ -285,9 +282,9 @@ impl MovedLogs {
                          FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS part (slot, pages, revising) \
                          WHERE slot.slot = part.slot";
         let parameters: [&(dyn ToSql + Sync); 3] = [&slots, &pages, &revising];
-        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &parameters).await?;
         let statement = "SELECT setval('slot_log_seq', $1)";
-        transaction.sql().execute(statement, &[&self.seq.max(1)]).await.map_err(doing)?;
+        transaction.sql().row::<(i64,)>(doing, statement, &[&self.seq.max(1)]).await?;
         let hosts =
             folder.all_hosts().and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(ClusterError::folder)?;
         let map = self.encoder.own().map();

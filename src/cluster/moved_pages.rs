@@ -180,7 +180,7 @@ impl MovedTurn {
 }
 
 async fn write(session: &mut Session, run: i32, turns: &[MovedTurn]) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("move pages");
+    let doing = "move pages";
     let Some(last) = turns.last() else { return Ok(()) };
     let firsts: Vec<i64> = turns.iter().map(|turn| i64::from(turn.first)).collect();
     let counts: Vec<i32> = turns.iter().map(|turn| i32::try_from(turn.count).unwrap_or(i32::MAX)).collect();
@@ -189,16 +189,16 @@ async fn write(session: &mut Session, run: i32, turns: &[MovedTurn]) -> Result<(
     let transaction = session.begin().await?;
     let statement = "INSERT INTO arrival (run, first, n, body) \
                      SELECT $1, first, n, body FROM unnest($2::bigint[], $3::int[], $4::bytea[]) AS part (first, n, body)";
-    transaction.sql().execute(statement, &[&run, &firsts, &counts, &arrivals]).await.map_err(&doing)?;
+    transaction.sql().change(doing, statement, &[&run, &firsts, &counts, &arrivals]).await?;
     // An attempt of a run has the number of the run above its lower half.
     let statement = "INSERT INTO turn (number, first_page, n, attempt, body) \
                      SELECT crawl.turn + part.place, first, part.n, crawl.turn + part.place, part.body \
                      FROM crawl, unnest($1::bigint[], $2::int[], $3::bytea[]) WITH ORDINALITY AS part (first, n, body, place)";
-    transaction.sql().execute(statement, &[&firsts, &counts, &bodies]).await.map_err(&doing)?;
+    transaction.sql().change(doing, statement, &[&firsts, &counts, &bodies]).await?;
     let pages = i64::from(last.first + last.count);
     let (taken, count) = (format!("{{\"{run}\":{pages}}}"), turns.len() as i64);
     let statement = "UPDATE crawl SET turn = turn + $1, pages = $2, taken = $3::text::jsonb WHERE state = 'moving'";
-    transaction.sql().execute(statement, &[&count, &pages, &taken]).await.map_err(doing)?;
+    transaction.sql().change(doing, statement, &[&count, &pages, &taken]).await?;
     transaction.commit().await
 }
 

@@ -4,8 +4,7 @@
 //! the logs of slots. Each transaction is a step that follows from the folder alone, so that a move that was interrupted
 //! goes on behind the last one.
 
-use tokio_postgres::types::ToSql;
-
+use super::archive_files::enter_file;
 use super::connection::Session;
 use super::error::ClusterError;
 use super::hosts::store_rests;
@@ -16,6 +15,7 @@ use super::moved_revisions::pending_round;
 use super::refusal::Refusal;
 use super::schema::{CrawlRow, CrawlState};
 use super::test_point::test_point;
+use crate::pipeline::ArchiveReach;
 use crate::store::StoreReader;
 
 /// What was moved.
@@ -37,11 +37,10 @@ pub struct Moved {
 /// # Errors
 /// [`Refusal::HasWork`] if it is another one.
 pub async fn begin_move(session: &mut Session, crawl: &CrawlRow) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("begin to move a folder");
     let transaction = session.begin().await?;
     let statement = "UPDATE crawl SET state = 'moving' WHERE state = 'moving' \
                      OR turn = 0 AND NOT EXISTS (SELECT FROM run) AND NOT EXISTS (SELECT FROM input)";
-    let changed = transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    let changed = transaction.sql().change("begin to move a folder", statement, &[]).await?;
     if changed == 0 {
         return Err(Refusal::HasWork(crawl.plan.name.to_string()).into());
     }
@@ -78,47 +77,37 @@ pub async fn move_in(
 
 /// Keeps other processes from moving into the same crawl while the session lasts.
 async fn lock(session: &Session, crawl: &CrawlRow) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("begin to move a folder");
     let name = crawl.plan.name.text();
     let statement = "SELECT pg_try_advisory_lock(hashtext('ndcrawl move'), hashtext($1))";
-    let row = session.client().query_one(statement, &[&name]).await.map_err(&doing)?;
-    if row.try_get(0).map_err(doing)? { Ok(()) } else { Err(Refusal::Moving(name.to_owned()).into()) }
+    let (is_first,) = session.client().row("begin to move a folder", statement, &[&name]).await?;
+    if is_first { Ok(()) } else { Err(Refusal::Moving(name.to_owned()).into()) }
 }
 
 /// Returns the run that stands for the folder. It is over.
 async fn run_of_folder(session: &mut Session, place: RunDescription) -> Result<i32, ClusterError> {
-    let doing = ClusterError::query("enter the folder");
+    let doing = "enter the folder";
     let RunDescription { name, version, archive } = place;
     let transaction = session.begin().await?;
     let known = "SELECT id, archive FROM run ORDER BY id LIMIT 1";
-    if let Some(row) = transaction.sql().query_opt(known, &[]).await.map_err(&doing)? {
-        let before: String = row.try_get(1).map_err(&doing)?;
-        return if before == archive {
-            row.try_get(0).map_err(doing)
-        } else {
-            Err(Refusal::OtherFolder(before).into())
-        };
+    let known: Option<(i32, String)> = transaction.sql().row_if_any(doing, known, &[]).await?;
+    if let Some((run, before)) = known {
+        return if before == archive { Ok(run) } else { Err(Refusal::OtherFolder(before).into()) };
     }
     let statement = "INSERT INTO run (name, version, until, archive) VALUES ($1, $2, '-infinity', $3) RETURNING id";
-    let row = transaction.sql().query_one(statement, &[&name, &version, &archive]).await.map_err(&doing)?;
-    let run = row.try_get(0).map_err(doing)?;
+    let (run,) = transaction.sql().row(doing, statement, &[&name, &version, &archive]).await?;
     transaction.commit().await?;
     Ok(run)
 }
 
 async fn enter_archive(session: &mut Session, folder: &StoreReader, run: i32) -> Result<u64, ClusterError> {
-    let doing = ClusterError::query("enter the archive of the folder");
     let files = folder.archive_files().map_err(ClusterError::folder)?;
     let transaction = session.begin().await?;
-    for (serial, name, bytes) in &files {
-        let statement = "INSERT INTO file (run, folder, serial, name, bytes) VALUES ($1, '', $2, $3, $4) \
-                         ON CONFLICT (run, folder, serial) DO UPDATE SET bytes = excluded.bytes";
-        let (serial, bytes) = (i64::from(*serial), i64::try_from(*bytes).unwrap_or(i64::MAX));
-        let parameters: [&(dyn ToSql + Sync); 4] = [&run, &serial, name, &bytes];
-        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+    let count = files.len() as u64;
+    for (serial, name, bytes) in files {
+        enter_file(&transaction, (run, ""), ArchiveReach { serial, name, bytes }).await?;
     }
     transaction.commit().await?;
-    Ok(files.len() as u64)
+    Ok(count)
 }
 
 /// Has workers wait as long as hosts have asked the folder's process to.
@@ -131,17 +120,17 @@ async fn enter_rests(session: &mut Session, crawl: &CrawlRow, folder: &StoreRead
 
 /// Has workers begin: with a round of pages that are to be decided again, if the folder has left one.
 async fn end(session: &mut Session, round: Option<Vec<u8>>) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("end the move");
+    let doing = "end the move";
     let transaction = session.begin().await?;
     if let Some(body) = round {
         let statement = "INSERT INTO turn (number, first_page, n, attempt, body) \
                          SELECT turn + 1, pages, 0, turn + 1, $1 FROM crawl WHERE state = 'moving'";
-        transaction.sql().execute(statement, &[&body]).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &[&body]).await?;
         let statement = "UPDATE crawl SET turn = turn + 1, round = 1 WHERE state = 'moving'";
-        transaction.sql().execute(statement, &[]).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &[]).await?;
     }
     let statement = "UPDATE crawl SET state = 'running' WHERE state = 'moving'";
-    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    transaction.sql().change(doing, statement, &[]).await?;
     transaction.commit().await
 }
 

@@ -48,14 +48,13 @@ pub(super) struct JudgedArrival {
 
 /// As [`judged_page`]: says who has sent it, too.
 pub(super) async fn judged_arrival(session: &Session, page: Sequence) -> Result<Option<JudgedArrival>, ClusterError> {
-    let doing = ClusterError::query("look up a judged page");
     // Of turns with the same first page, all but the last one are without pages.
     let statement =
         "SELECT number, body FROM turn WHERE first_page <= $1 ORDER BY first_page DESC, number DESC LIMIT 1";
-    let row = session.client().query_opt(statement, &[&i64::from(page.0)]).await.map_err(&doing)?;
-    let Some(row) = row else { return Ok(None) };
-    let number: i64 = row.try_get(0).map_err(&doing)?;
-    let body = open_sealed(row.try_get(1).map_err(&doing)?, || format!("turn {number}"))?;
+    let row: Option<(i64, Vec<u8>)> =
+        session.client().row_if_any("look up a judged page", statement, &[&i64::from(page.0)]).await?;
+    let Some((number, body)) = row else { return Ok(None) };
+    let body = open_sealed(&body, || format!("turn {number}"))?;
     let turn = TurnVerdicts::read(&body)?;
     let Some((mut place, verdict)) = turn.find(page) else { return Ok(None) };
     let missing = || ClusterError::Damaged(format!("turn {number} has no arrival of page {page}"));

@@ -13,20 +13,19 @@ const MOST: i64 = 256;
 
 /// Grants a run some of at most `limit` pages. Returns how many; 0 if others have the rest.
 pub async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -> Result<u64, ClusterError> {
-    let doing = ClusterError::query("grant pages");
+    let doing = "grant pages";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let transaction = session.begin().await?;
     // One grant after the other.
-    transaction.sql().query_one("SELECT one FROM crawl FOR UPDATE", &[]).await.map_err(&doing)?;
+    transaction.sql().change(doing, "SELECT one FROM crawl FOR UPDATE", &[]).await?;
     let left = "SELECT $1 - (SELECT coalesce(sum(pages + revising), 0)::bigint FROM slot) \
                        - (SELECT coalesce(sum(granted - used), 0)::bigint FROM run WHERE until > clock_timestamp()), \
                        (SELECT count(*) FROM run WHERE until > clock_timestamp())";
-    let row = transaction.sql().query_one(left, &[&limit]).await.map_err(&doing)?;
-    let (left, runs): (i64, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
+    let (left, runs): (i64, i64) = transaction.sql().row(doing, left, &[&limit]).await?;
     // Towards the end the grants get smaller, so that no run has all that is left.
     let granted = MOST.min((left + 2 * runs - 1) / (2 * runs).max(1)).min(left).max(0);
     let statement = "UPDATE run SET granted = granted + $2 WHERE id = $1 AND until > clock_timestamp()";
-    let changed = transaction.sql().execute(statement, &[&run.0, &granted]).await.map_err(doing)?;
+    let changed = transaction.sql().change(doing, statement, &[&run.0, &granted]).await?;
     if changed == 0 {
         return Err(ClusterError::RunLost(run.0));
     }
@@ -36,9 +35,8 @@ pub async fn grant_pages(session: &mut Session, run: RunId, limit: u64) -> Resul
 
 /// Gives back what a run has left. All pages that it has fetched are committed.
 pub async fn return_pages(session: &mut Session, run: RunId) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("give granted pages back");
     let transaction = session.begin().await?;
     let statement = "UPDATE run SET granted = used WHERE id = $1 AND granted <> used";
-    transaction.sql().execute(statement, &[&run.0]).await.map_err(doing)?;
+    transaction.sql().change("give granted pages back", statement, &[&run.0]).await?;
     transaction.commit().await
 }

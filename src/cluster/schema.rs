@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use serde_json::Value;
-use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::connection::Session;
 use super::crawl_name::CrawlName;
@@ -131,29 +131,26 @@ impl CrawlRow {
 /// # Errors
 /// [`Refusal::OtherCrawl`] if there is a crawl of that name by another plan.
 pub async fn init(session: &mut Session, plan: &CrawlPlan) -> Result<CrawlRow, ClusterError> {
-    let doing = ClusterError::query("make the tables of the crawl");
+    let doing = "make the tables of the crawl";
     let transaction = session.begin().await?;
     // Two workers that make one crawl at once: the second one waits, and joins.
     let lock = "SELECT pg_advisory_xact_lock(hashtext('ndcrawl'), hashtext($1))";
-    transaction.sql().execute(lock, &[&plan.name.text()]).await.map_err(&doing)?;
+    transaction.sql().change(doing, lock, &[&plan.name.text()]).await?;
     let schema = plan.name.schema();
     let is_there = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
-    let row = transaction.sql().query_one(is_there, &[&schema]).await.map_err(&doing)?;
-    if !row.try_get::<_, bool>(0).map_err(&doing)? {
+    let (is_there,): (bool,) = transaction.sql().row(doing, is_there, &[&schema]).await?;
+    if !is_there {
         let made = format!("CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}; {TABLES}");
-        transaction.sql().batch_execute(&made).await.map_err(&doing)?;
-        let (settings, slots) = (plan.settings.to_string(), i32::from(plan.slots.get()));
-        transaction
-            .sql()
-            .execute(
-                "INSERT INTO crawl (format, name, settings, rendering, slots, turn_pages, one_copy) \
-                 VALUES ($1, $2, $3::text::jsonb, $4, $5, $6, $7)",
-                &[&FORMAT, &plan.name.text(), &settings, &plan.rendering, &slots, &plan.turn_pages, &plan.one_copy],
-            )
-            .await
-            .map_err(&doing)?;
+        transaction.sql().batch_execute(&made).await.map_err(ClusterError::query(doing))?;
+        let CrawlPlan { settings, rendering, slots, turn_pages, one_copy, .. } = plan;
+        let (settings, slots) = (settings.to_string(), i32::from(slots.get()));
+        let statement = "INSERT INTO crawl (format, name, settings, rendering, slots, turn_pages, one_copy) \
+                         VALUES ($1, $2, $3::text::jsonb, $4, $5, $6, $7)";
+        let parameters: [&(dyn ToSql + Sync); 7] =
+            [&FORMAT, &plan.name.text(), &settings, rendering, &slots, turn_pages, one_copy];
+        transaction.sql().change(doing, statement, &parameters).await?;
         let rows = "INSERT INTO slot (slot) SELECT generate_series(0, $1::int - 1)";
-        transaction.sql().execute(rows, &[&slots]).await.map_err(&doing)?;
+        transaction.sql().change(doing, rows, &[&slots]).await?;
     }
     transaction.commit().await?;
     let crawl = open(session, &plan.name).await?;
@@ -176,43 +173,36 @@ fn difference(there: &CrawlPlan, wanted: &CrawlPlan) -> Option<&'static str> {
 
 /// Opens a crawl. Has the session use it.
 pub async fn open(session: &Session, name: &CrawlName) -> Result<CrawlRow, ClusterError> {
-    let doing = ClusterError::query("open the crawl");
+    let doing = "open the crawl";
     session.use_crawl(name).await?;
     let is_there = "SELECT to_regclass($1) IS NOT NULL";
     let table = format!("{}.crawl", name.schema());
-    let row = session.client().query_one(is_there, &[&table]).await.map_err(&doing)?;
-    if !row.try_get::<_, bool>(0).map_err(&doing)? {
+    let (is_there,): (bool,) = session.client().row(doing, is_there, &[&table]).await?;
+    if !is_there {
         return Err(Refusal::NoCrawl(name.to_string()).into());
     }
     // A newer format may have other columns.
-    let row = session.client().query_one("SELECT format FROM crawl", &[]).await.map_err(&doing)?;
-    let found: i32 = row.try_get(0).map_err(&doing)?;
+    let (found,) = session.client().row(doing, "SELECT format FROM crawl", &[]).await?;
     if found != FORMAT {
         return Err(Refusal::Format { name: name.to_string(), found, ours: FORMAT }.into());
     }
     let columns = "SELECT settings::text, rendering, slots, turn_pages, one_copy, state, turn, pages FROM crawl";
-    let row = session.client().query_one(columns, &[]).await.map_err(&doing)?;
-    crawl_row(name, &row)
-}
-
-fn crawl_row(name: &CrawlName, row: &Row) -> Result<CrawlRow, ClusterError> {
-    let doing = ClusterError::query("read the row of the crawl");
-    let settings: String = row.try_get(0).map_err(&doing)?;
-    let slots: i32 = row.try_get(2).map_err(&doing)?;
+    let row: (String, String, i32, i32, bool, String, i64, i64) = session.client().row(doing, columns, &[]).await?;
+    let (settings, rendering, slots, turn_pages, one_copy, state, turn, pages) = row;
     let damaged = |what: &str| ClusterError::Damaged(format!("the crawl '{name}' has {what}"));
     let slots = u16::try_from(slots).ok().and_then(NonZeroU16::new);
     Ok(CrawlRow {
         plan: CrawlPlan {
             name: name.clone(),
             settings: serde_json::from_str(&settings).map_err(|_| damaged("settings that are no JSON"))?,
-            rendering: row.try_get(1).map_err(&doing)?,
+            rendering,
             slots: slots.ok_or_else(|| damaged("an impossible number of slots"))?,
-            turn_pages: row.try_get(3).map_err(&doing)?,
-            one_copy: row.try_get(4).map_err(&doing)?,
+            turn_pages,
+            one_copy,
         },
-        state: CrawlState::parse(row.try_get(5).map_err(&doing)?)?,
-        turn: row.try_get(6).map_err(&doing)?,
-        pages: row.try_get(7).map_err(&doing)?,
+        state: CrawlState::parse(&state)?,
+        turn,
+        pages,
     })
 }
 
@@ -228,13 +218,12 @@ pub async fn resume(session: &mut Session) -> Result<CrawlState, ClusterError> {
 }
 
 async fn change_state(session: &mut Session, statement: &str) -> Result<CrawlState, ClusterError> {
-    let doing = ClusterError::query("change the state of the crawl");
+    let doing = "change the state of the crawl";
     let transaction = session.begin().await?;
-    let row = transaction.sql().query_one("SELECT state FROM crawl FOR UPDATE", &[]).await.map_err(&doing)?;
-    let before = CrawlState::parse(row.try_get(0).map_err(&doing)?)?;
-    transaction.sql().execute(statement, &[]).await.map_err(doing)?;
+    let (before,): (String,) = transaction.sql().row(doing, "SELECT state FROM crawl FOR UPDATE", &[]).await?;
+    transaction.sql().change(doing, statement, &[]).await?;
     transaction.commit().await?;
-    Ok(before)
+    CrawlState::parse(&before)
 }
 
 /// Drops a crawl with all its tables.
@@ -242,18 +231,17 @@ async fn change_state(session: &mut Session, statement: &str) -> Result<CrawlSta
 /// # Errors
 /// [`Refusal::AtWork`] if a run is alive.
 pub async fn drop_crawl(session: &mut Session, name: &CrawlName) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("drop the crawl");
+    let doing = "drop the crawl";
     open(session, name).await?;
     let transaction = session.begin().await?;
     // No run begins between the look and the end.
-    transaction.sql().batch_execute("LOCK TABLE run IN EXCLUSIVE MODE").await.map_err(&doing)?;
+    transaction.sql().change(doing, "LOCK TABLE run IN EXCLUSIVE MODE", &[]).await?;
     let alive = "SELECT count(*) FROM run WHERE until > clock_timestamp()";
-    let row = transaction.sql().query_one(alive, &[]).await.map_err(&doing)?;
-    let runs: i64 = row.try_get(0).map_err(&doing)?;
+    let (runs,) = transaction.sql().row(doing, alive, &[]).await?;
     if runs > 0 {
         return Err(Refusal::AtWork { name: name.to_string(), runs }.into());
     }
     let statement = format!("DROP SCHEMA {} CASCADE", name.schema());
-    transaction.sql().batch_execute(&statement).await.map_err(&doing)?;
+    transaction.sql().change(doing, &statement, &[]).await?;
     transaction.commit().await
 }

@@ -67,32 +67,15 @@ pub async fn connect_checked(connector: &Connector, one_copy: bool) -> Result<Se
 
 /// Asks a server for the facts.
 async fn facts(session: &Session) -> Result<ServerFacts, ClusterError> {
-    let doing = ClusterError::query("read the settings of the server");
-    let row = session
-        .client()
-        .query_one(
-            "SELECT current_setting('server_version_num')::int, current_setting('server_version'), \
+    let statement = "SELECT current_setting('server_version_num')::int, current_setting('server_version'), \
                     current_setting('fsync')::bool, current_setting('full_page_writes')::bool, pg_is_in_recovery(), \
                     current_setting('synchronous_standby_names') <> '', \
                     (SELECT CASE WHEN count(*) = count(state) \
                                  THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END \
-                     FROM pg_stat_replication)",
-            &[],
-        )
-        .await
-        .map_err(&doing)?;
-    let get = || -> Result<ServerFacts, tokio_postgres::Error> {
-        Ok(ServerFacts {
-            version_number: row.try_get(0)?,
-            version: row.try_get(1)?,
-            fsync: row.try_get(2)?,
-            full_page_writes: row.try_get(3)?,
-            in_recovery: row.try_get(4)?,
-            has_standby_names: row.try_get(5)?,
-            standbys: row.try_get(6)?,
-        })
-    };
-    get().map_err(doing)
+                     FROM pg_stat_replication)";
+    let row = session.client().row("read the settings of the server", statement, &[]).await?;
+    let (version_number, version, fsync, full_page_writes, in_recovery, has_standby_names, standbys) = row;
+    Ok(ServerFacts { version_number, version, fsync, full_page_writes, in_recovery, has_standby_names, standbys })
 }
 
 /// Whether a pooler gives the server process of one session to another between transactions.

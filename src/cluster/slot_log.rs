@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tokio_postgres::types::ToSql;
+
 use super::connection::{OpenTransaction, Session};
 use super::error::ClusterError;
 use super::lease::{Fence, RunId};
@@ -60,11 +62,10 @@ impl SlotLogReader {
         slots: impl IntoIterator<Item = Slot>,
         snapshot: Option<String>,
     ) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("read the logs of slots");
         let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
         let statement = format!("SELECT coalesce(max(seq), 0) FROM ({SEEN}) AS seen");
-        let row = session.client().query_one(&statement, &[&slots, &snapshot]).await.map_err(&doing)?;
-        Ok(Self { slots, snapshot, after: 0, end: row.try_get(0).map_err(doing)? })
+        let (end,) = session.client().row("read the logs of slots", &statement, &[&slots, &snapshot]).await?;
+        Ok(Self { slots, snapshot, after: 0, end })
     }
 
     /// Returns the place of the last commit that was read among all commits.
@@ -79,22 +80,19 @@ impl SlotLogReader {
 
     /// Returns the next commits, in their order, each with its entries; empty at the end.
     pub async fn next(&mut self, session: &Session) -> Result<Vec<Vec<(Slot, SlotEntry)>>, ClusterError> {
-        let doing = ClusterError::query("read the logs of slots");
         if self.after >= self.end {
             return Ok(Vec::new());
         }
         let last = format!("SELECT DISTINCT seq FROM ({SEEN}) AS seen WHERE seq > $3 ORDER BY seq LIMIT $4");
         let statement =
             format!("{SEEN} AND seq > $3 AND seq <= (SELECT max(seq) FROM ({last}) AS next) ORDER BY seq, slot");
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
-            [&self.slots, &self.snapshot, &self.after, &AT_ONCE];
-        let rows = session.client().query(&statement, &parameters).await.map_err(&doing)?;
+        let parameters: [&(dyn ToSql + Sync); 4] = [&self.slots, &self.snapshot, &self.after, &AT_ONCE];
+        let rows: Vec<(i64, i32, Vec<u8>)> =
+            session.client().rows("read the logs of slots", &statement, &parameters).await?;
         let mut commits: BTreeMap<i64, Vec<(Slot, SlotEntry)>> = BTreeMap::new();
-        for row in rows {
-            let (seq, slot): (i64, i32) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-            let body: &[u8] = row.try_get(2).map_err(&doing)?;
+        for (seq, slot, body) in rows {
             let slot = u16::try_from(slot).map_err(|_| ClusterError::Damaged(format!("there is a slot {slot}")))?;
-            let entry = SlotEntry::open(body, Slot(slot), seq)?;
+            let entry = SlotEntry::open(&body, Slot(slot), seq)?;
             commits.entry(seq).or_default().push((Slot(slot), entry));
         }
         self.after = commits.last_key_value().map_or(self.end, |(seq, _)| *seq);
@@ -109,12 +107,12 @@ pub(super) async fn await_commits(
     run: RunId,
     slots: impl IntoIterator<Item = Slot>,
 ) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("wait for earlier commits to slots");
     let slots: Vec<i32> = slots.into_iter().map(|slot| i32::from(slot.0)).collect();
     let transaction = session.begin().await?;
     // Each commit has the rows of its slots locked until it has ended.
     let statement = "SELECT slot FROM slot WHERE slot = ANY($1) AND owner = $2 ORDER BY slot FOR UPDATE";
-    transaction.sql().query(statement, &[&slots, &run.0]).await.map(drop).map_err(doing)
+    let doing = "wait for earlier commits to slots";
+    transaction.sql().rows::<(i32,)>(doing, statement, &[&slots, &run.0]).await.map(drop)
 }
 
 /// Extends the logs of slots, and makes sure that the run [holds them](hold_slots) until the transaction ends.
@@ -124,10 +122,9 @@ pub(super) async fn extend_logs(
     changes: &BTreeMap<Slot, SlotChange>,
     is_of_all: (bool, Option<i32>),
 ) -> Result<(), ClusterError> {
-    let doing = ClusterError::query("commit to the logs of slots");
+    let doing = "commit to the logs of slots";
     hold_slots(transaction, run, changes, is_of_all).await?;
-    let row = transaction.sql().query_one("SELECT nextval('slot_log_seq')", &[]).await.map_err(&doing)?;
-    let seq: i64 = row.try_get(0).map_err(&doing)?;
+    let (seq,): (i64,) = transaction.sql().row(doing, "SELECT nextval('slot_log_seq')", &[]).await?;
     let (mut logged, mut bodies) = (Vec::new(), Vec::new());
     for (slot, entry) in changes.iter().filter_map(|(slot, change)| Some((slot, change.entry.as_ref()?))) {
         logged.push(i32::from(slot.0));
@@ -135,8 +132,7 @@ pub(super) async fn extend_logs(
     }
     let statement = "INSERT INTO slot_log (slot, seq, run, body) \
                      SELECT slot, $3, $4, body FROM unnest($1::int[], $2::bytea[]) AS entry (slot, body)";
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&logged, &bodies, &seq, &run.0];
-    transaction.sql().execute(statement, &parameters).await.map(drop).map_err(doing)
+    transaction.sql().change(doing, statement, &[&logged, &bodies, &seq, &run.0]).await.map(drop)
 }
 
 /// Makes sure that slots are a run's, under these fences, until the transaction ends. Returns the number of the commit of
@@ -151,7 +147,6 @@ pub async fn hold_slots(
     changes: &BTreeMap<Slot, SlotChange>,
     (is_idle, round): (bool, Option<i32>),
 ) -> Result<BTreeMap<Slot, i64>, ClusterError> {
-    let doing = ClusterError::query("check the lease of slots");
     let slots: Vec<i32> = changes.keys().map(|slot| i32::from(slot.0)).collect();
     let fences: Vec<i64> = changes.values().map(|change| change.fence.0).collect();
     let pages: Vec<i64> = changes.values().map(|change| change.pages).collect();
@@ -165,14 +160,9 @@ pub async fn hold_slots(
                      WHERE slot.slot = held.slot AND slot.slot = change.slot AND owner = $4 AND slot.fence = change.fence \
                        AND EXISTS (SELECT FROM run WHERE id = $4 AND until > clock_timestamp()) \
                      RETURNING slot.slot, commits";
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
-        [&slots, &fences, &pages, &run.0, &is_idle, &round, &revising];
-    let rows = transaction.sql().query(statement, &parameters).await.map_err(&doing)?;
-    let mut numbers = BTreeMap::new();
-    for row in rows {
-        let (slot, number): (i32, i64) = (row.try_get(0).map_err(&doing)?, row.try_get(1).map_err(&doing)?);
-        numbers.insert(slot, number);
-    }
+    let parameters: [&(dyn ToSql + Sync); 7] = [&slots, &fences, &pages, &run.0, &is_idle, &round, &revising];
+    let rows = transaction.sql().rows("check the lease of slots", statement, &parameters).await?;
+    let numbers: BTreeMap<i32, i64> = rows.into_iter().collect();
     let held = |slot: &Slot| {
         let lost = || ClusterError::SlotLost { slot: *slot, run: run.0 };
         numbers.get(&i32::from(slot.0)).map(|number| (*slot, *number)).ok_or_else(lost)

@@ -1,6 +1,7 @@
 //! What a crawl looks like from outside: who works on it, how far it is, and what it waits for.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use tokio_postgres::types::ToSql;
 
 use super::connection::Session;
 use super::crawl_name::CrawlName;
@@ -11,7 +12,7 @@ use super::schema::open;
 pub const SLOT_ALARM: f64 = 60.0;
 
 /// A crawl as its database knows it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterStatus {
     /// Its name.
     pub crawl: String,
@@ -46,7 +47,7 @@ pub struct ClusterStatus {
 }
 
 /// A run that is alive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunLine {
     /// Its number.
     pub run: i32,
@@ -64,53 +65,17 @@ pub struct RunLine {
 ///
 /// # Errors
 /// [`Refusal::NoCrawl`](super::Refusal::NoCrawl), among others.
-pub async fn status(session: &mut Session, name: &CrawlName) -> Result<ClusterStatus, ClusterError> {
-    let doing = ClusterError::query("read the status of the crawl");
+pub async fn status(session: &Session, name: &CrawlName) -> Result<ClusterStatus, ClusterError> {
     open(session, name).await?;
-    let transaction = session.begin().await?;
-    let snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-    transaction.sql().batch_execute(snapshot).await.map_err(&doing)?;
-    let row = transaction.sql().query_one(CRAWL, &[]).await.map_err(&doing)?;
-    let free = transaction.sql().query(FREE, &[&SLOT_ALARM]).await.map_err(&doing)?;
-    let rows = transaction.sql().query(RUNS, &[]).await.map_err(&doing)?;
-    transaction.commit().await?;
-    let get = || -> Result<ClusterStatus, tokio_postgres::Error> {
-        let mut runs = Vec::new();
-        for row in &rows {
-            runs.push(RunLine {
-                run: row.try_get(0)?,
-                name: row.try_get(1)?,
-                version: row.try_get(2)?,
-                slots: row.try_get(3)?,
-                inputs: row.try_get(4)?,
-            });
-        }
-        let slots_without_owner = free.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-        let without_owner = free.first().map(|row| row.try_get(1)).transpose()?;
-        Ok(ClusterStatus {
-            crawl: name.to_string(),
-            state: row.try_get(0)?,
-            turns: row.try_get(1)?,
-            pages: row.try_get(2)?,
-            pages_per_second: row.try_get(3)?,
-            waiting: row.try_get(4)?,
-            oldest_waiting: row.try_get(5)?,
-            slots: row.try_get(6)?,
-            inputs: row.try_get(7)?,
-            inputs_done: row.try_get(8)?,
-            inputs_again: row.try_get(9)?,
-            is_looking_again: row.try_get(10)?,
-            slots_without_owner,
-            without_owner,
-            runs,
-        })
-    };
-    get().map_err(doing)
+    let parameters: [&(dyn ToSql + Sync); 2] = [&name.text(), &SLOT_ALARM];
+    let (status,): (String,) = session.client().row("read the status of the crawl", STATUS, &parameters).await?;
+    serde_json::from_str(&status).map_err(|error| ClusterError::Damaged(format!("the status of the crawl: {error}")))
 }
 
 /// The arrivals behind what is judged are few, and are found by the key of their table. Of the inputs of `dedup`, all
 /// before the last one of which something is judged are judged whole.
-const CRAWL: &str = "
+/// One statement sees one state.
+const STATUS: &str = "
 WITH stream AS (
     SELECT id AS run, coalesce((taken ->> id::text)::bigint, 0) AS judged FROM crawl, run
     UNION ALL
@@ -118,25 +83,28 @@ WITH stream AS (
     WHERE number >= coalesce((SELECT max(-1 - key::int) FROM jsonb_object_keys(taken) AS key WHERE key::int < 0), 0)),
 waiting AS (
     SELECT arrival.first + n - greatest(first, judged) AS pages, sent
-    FROM stream JOIN arrival ON arrival.run = stream.run AND first > judged - 4096 AND first + n > judged)
-SELECT state, turn, pages,
-    (SELECT coalesce(sum(n), 0)::float8 / 60 FROM (SELECT n, decided FROM turn ORDER BY number DESC LIMIT 20000) AS last
-     WHERE decided > clock_timestamp() - interval '60 s'),
-    (SELECT coalesce(sum(waiting.pages), 0)::bigint FROM waiting),
-    (SELECT extract(epoch FROM clock_timestamp() - min(sent))::float8 FROM waiting),
-    slots::bigint, (SELECT count(name) FROM input), (SELECT count(name) FROM input WHERE is_done OR look IS NOT NULL),
-    (SELECT count(name) FROM input WHERE NOT is_done AND look IS NOT NULL),
-    EXISTS (SELECT FROM input JOIN run ON run.id = owner WHERE input.name IS NULL AND NOT is_done
-            AND until > clock_timestamp())
+    FROM stream JOIN arrival ON arrival.run = stream.run AND first > judged - 4096 AND first + n > judged),
+free AS (
+    SELECT slot, age FROM (
+        SELECT slot, extract(epoch FROM clock_timestamp() - greatest(freed, until))::float8 AS age
+        FROM slot LEFT JOIN run ON run.id = owner WHERE owner IS NULL OR until <= clock_timestamp()) AS slots
+    WHERE age >= $2 AND (SELECT state = 'running' FROM crawl)),
+alive AS (
+    SELECT id AS run, run.name, version, (SELECT count(*) FROM slot WHERE owner = id) AS slots,
+        (SELECT count(*) FROM input WHERE owner = id AND NOT is_done AND NOT is_spooled) AS inputs
+    FROM run WHERE until > clock_timestamp())
+SELECT json_build_object('crawl', $1::text, 'state', state, 'turns', turn, 'pages', pages, 'slots', slots,
+    'pages_per_second', (SELECT coalesce(sum(n), 0)::float8 / 60
+        FROM (SELECT n, decided FROM turn ORDER BY number DESC LIMIT 20000) AS last
+        WHERE decided > clock_timestamp() - interval '60 s'),
+    'waiting', (SELECT coalesce(sum(waiting.pages), 0)::bigint FROM waiting),
+    'oldest_waiting', (SELECT extract(epoch FROM clock_timestamp() - min(sent))::float8 FROM waiting),
+    'slots_without_owner', (SELECT coalesce(json_agg(slot ORDER BY slot), '[]') FROM free),
+    'without_owner', (SELECT max(age) FROM free),
+    'runs', (SELECT coalesce(json_agg(alive ORDER BY run), '[]') FROM alive),
+    'inputs', (SELECT count(name) FROM input),
+    'inputs_done', (SELECT count(name) FROM input WHERE is_done OR look IS NOT NULL),
+    'inputs_again', (SELECT count(name) FROM input WHERE NOT is_done AND look IS NOT NULL),
+    'is_looking_again', EXISTS (SELECT FROM input JOIN run ON run.id = owner WHERE input.name IS NULL AND NOT is_done
+        AND until > clock_timestamp()))::text
 FROM crawl";
-
-const FREE: &str = "
-SELECT slot, age FROM (
-    SELECT slot, extract(epoch FROM clock_timestamp() - greatest(freed, until))::float8 AS age
-    FROM slot LEFT JOIN run ON run.id = owner WHERE owner IS NULL OR until <= clock_timestamp()) AS free
-WHERE age >= $1 AND (SELECT state = 'running' FROM crawl) ORDER BY age DESC, slot";
-
-const RUNS: &str = "
-SELECT id, run.name, version, (SELECT count(*) FROM slot WHERE owner = id),
-    (SELECT count(*) FROM input WHERE owner = id AND NOT is_done AND NOT is_spooled)
-FROM run WHERE until > clock_timestamp() ORDER BY id";

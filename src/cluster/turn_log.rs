@@ -1,7 +1,5 @@
 //! Turns as the database has them.
 
-use tokio_postgres::Row;
-
 use super::connection::Session;
 use super::error::ClusterError;
 use super::lease::RunId;
@@ -39,17 +37,15 @@ pub struct TurnRow {
 
 /// Returns the number of the last turn.
 pub async fn last_turn(session: &Session) -> Result<i64, ClusterError> {
-    let doing = ClusterError::query("look at the log of turns");
-    let row = session.client().query_one("SELECT turn FROM crawl", &[]).await.map_err(&doing)?;
-    row.try_get(0).map_err(doing)
+    let (turn,) = session.client().row("look at the log of turns", "SELECT turn FROM crawl", &[]).await?;
+    Ok(turn)
 }
 
 /// Returns at most `most` turns behind this one, without gaps.
 pub async fn turns_behind(session: &Session, number: i64, most: i64) -> Result<Vec<TurnRow>, ClusterError> {
-    let doing = ClusterError::query("read turns");
     let statement = "SELECT number, first_page, n, attempt, body FROM turn WHERE number > $1 ORDER BY number LIMIT $2";
-    let rows = session.client().query(statement, &[&number, &most]).await.map_err(&doing)?;
-    let turns: Vec<TurnRow> = rows.iter().map(turn_row).collect::<Result<_, _>>()?;
+    let rows = session.client().rows("read turns", statement, &[&number, &most]).await?;
+    let turns: Vec<TurnRow> = rows.into_iter().map(turn_row).collect::<Result<_, _>>()?;
     match turns.iter().zip(number + 1..).find(|(turn, expected)| turn.number != *expected) {
         Some((turn, expected)) => Err(ClusterError::Damaged(format!("turn {} follows turn {expected}", turn.number))),
         None => Ok(turns),
@@ -59,20 +55,13 @@ pub async fn turns_behind(session: &Session, number: i64, most: i64) -> Result<V
 /// Whether the log has this turn by this attempt. Ask on each new connection about the last turn that was applied: if the
 /// log has another one, or none, all that was derived from it must be forgotten.
 pub async fn is_in_log(session: &Session, number: i64, attempt: Attempt) -> Result<bool, ClusterError> {
-    let doing = ClusterError::query("look for a turn");
-    let statement = "SELECT FROM turn WHERE number = $1 AND attempt = $2";
-    Ok(number == 0 || session.client().query_opt(statement, &[&number, &attempt.0]).await.map_err(doing)?.is_some())
+    let statement = "SELECT number FROM turn WHERE number = $1 AND attempt = $2";
+    let found = session.client().rows::<(i64,)>("look for a turn", statement, &[&number, &attempt.0]).await?;
+    Ok(number == 0 || !found.is_empty())
 }
 
-fn turn_row(row: &Row) -> Result<TurnRow, ClusterError> {
-    let doing = ClusterError::query("read a turn");
-    let number: i64 = row.try_get(0).map_err(&doing)?;
-    let body = open_sealed(row.try_get(4).map_err(&doing)?, || format!("turn {number}"))?;
-    Ok(TurnRow {
-        number,
-        first_page: row.try_get(1).map_err(&doing)?,
-        count: row.try_get(2).map_err(&doing)?,
-        attempt: Attempt(row.try_get(3).map_err(&doing)?),
-        body,
-    })
+fn turn_row(row: (i64, i64, i32, i64, Vec<u8>)) -> Result<TurnRow, ClusterError> {
+    let (number, first_page, count, attempt, body) = row;
+    let body = open_sealed(&body, || format!("turn {number}"))?;
+    Ok(TurnRow { number, first_page, count, attempt: Attempt(attempt), body })
 }

@@ -44,9 +44,8 @@ pub struct TurnContent<'a> {
 impl TurnState {
     /// Reads how far turns are.
     pub async fn read(session: &Session) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("read how far turns are");
         let statement = "SELECT turn, pages, taken::text FROM crawl";
-        Self::of(&session.client().query_one(statement, &[]).await.map_err(&doing)?)
+        Self::of(session.client().row("read how far turns are", statement, &[]).await?)
     }
 
     /// As [`read`](Self::read), for a run that is alive. Nobody else changes it before the transaction has ended, which it
@@ -59,30 +58,24 @@ impl TurnState {
         run: RunId,
         patience: Duration,
     ) -> Result<Option<Self>, ClusterError> {
-        let doing = ClusterError::query("lock the log of turns");
+        let doing = "lock the log of turns";
         // A setting takes no parameter.
         let pause = format!("SET LOCAL idle_in_transaction_session_timeout = {}", patience.as_millis().max(1));
-        transaction.sql().batch_execute(&pause).await.map_err(&doing)?;
+        transaction.sql().change(doing, &pause, &[]).await?;
         let statement = "SELECT turn, pages, taken::text FROM crawl FOR UPDATE SKIP LOCKED";
-        let Some(row) = transaction.sql().query_opt(statement, &[]).await.map_err(&doing)? else { return Ok(None) };
+        let Some(row) = transaction.sql().row_if_any(doing, statement, &[]).await? else { return Ok(None) };
         // It cannot renew its lease before the transaction has ended.
-        let alive = "SELECT FROM run WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
-        match transaction.sql().query_opt(alive, &[&run.0]).await.map_err(&doing)? {
-            Some(_) => Self::of(&row).map(Some),
+        let alive = "SELECT id FROM run WHERE id = $1 AND until > clock_timestamp() FOR SHARE";
+        match transaction.sql().row_if_any::<(i32,)>(doing, alive, &[&run.0]).await? {
+            Some(_) => Self::of(row).map(Some),
             None => Err(ClusterError::RunLost(run.0)),
         }
     }
 
-    fn of(row: &tokio_postgres::Row) -> Result<Self, ClusterError> {
-        let doing = ClusterError::query("read how far turns are");
-        let taken: &str = row.try_get(2).map_err(&doing)?;
-        let judged: BTreeMap<i32, i64> = serde_json::from_str(taken)
+    fn of((turn, pages, taken): (i64, i64, String)) -> Result<Self, ClusterError> {
+        let judged: BTreeMap<i32, i64> = serde_json::from_str(&taken)
             .map_err(|error| ClusterError::Damaged(format!("how far runs are judged: {error}")))?;
-        Ok(Self {
-            turn: row.try_get(0).map_err(&doing)?,
-            pages: row.try_get(1).map_err(&doing)?,
-            judged: judged.into_iter().map(|(run, next)| (RunId(run), next)).collect(),
-        })
+        Ok(Self { turn, pages, judged: judged.into_iter().map(|(run, next)| (RunId(run), next)).collect() })
     }
 
     /// Returns how far the arrivals of a run are judged.
@@ -146,7 +139,7 @@ impl TurnState {
         ranges: &[ArrivalRange],
         content: TurnContent<'_>,
     ) -> Result<(), ClusterError> {
-        let doing = ClusterError::query("enter a turn");
+        let doing = "enter a turn";
         self.check(ranges)?;
         let (number, first_page) = (self.turn + 1, self.pages);
         self.judged.extend(ranges.iter().map(|range| (range.run, range.first + i64::from(range.count))));
@@ -162,13 +155,10 @@ impl TurnState {
         let taken = serde_json::to_string(&taken).map_err(|error| ClusterError::Damaged(error.to_string()))?;
         let statement = "UPDATE crawl SET turn = $1, pages = pages + $2::int, taken = $3::text::jsonb, \
                                 looked = coalesce($4, looked), round = round + $5";
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&number, &pages, &taken, &looked, &rounds];
-        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &[&number, &pages, &taken, &looked, &rounds]).await?;
         let statement = "INSERT INTO turn (number, first_page, n, attempt, body) VALUES ($1, $2, $3, $4, $5)";
         let body = seal(body)?;
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-            [&number, &first_page, &pages, &attempt.0, &body];
-        transaction.sql().execute(statement, &parameters).await.map_err(&doing)?;
+        transaction.sql().change(doing, statement, &[&number, &first_page, &pages, &attempt.0, &body]).await?;
         transaction.tell().await
     }
 }

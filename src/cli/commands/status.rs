@@ -35,7 +35,7 @@ mod cluster {
     pub fn run(arguments: &StatusArguments) -> Result<u8, CliError> {
         let name = crawl_name(&arguments.cluster_name)?;
         let connector = connector(&arguments.dir.to_string_lossy())?;
-        let found = runtime()?.block_on(async { status(&mut connector.connect().await?, &name).await });
+        let found = runtime()?.block_on(async { status(&connector.connect().await?, &name).await });
         let found = found.map_err(cluster_error)?;
         if arguments.json {
             let json = serde_json::to_string(&found).map_err(anyhow::Error::from)?;

@@ -71,7 +71,7 @@ async fn a_manifest_with_other_flags_waits_for_the_end_of_the_one_before() {
             if (f, t, h) == (&flag, &there, &here)),
         "{refused:?}"
     );
-    assert_eq!(status(&mut session, &plan.name).await.unwrap().inputs, 1, "nothing of it is entered");
+    assert_eq!(status(&session, &plan.name).await.unwrap().inputs, 1, "nothing of it is entered");
     register_inputs(&mut session, &names(&["c"]), &flags("jsonl")).await.unwrap();
 
     let look = lease(&mut session, run.id()).await;

@@ -143,10 +143,10 @@ async fn a_frozen_run_commits_nothing_even_if_nobody_has_taken_its_slot() {
 #[cfg_attr(not(has_postgres), ignore = "needs postgresql")]
 async fn a_slot_is_not_taken_while_a_commit_of_its_owner_is_under_way() {
     let (plan, mut session) = with_witness("under_way", 1).await;
+    let mut others = super::session(LocalServers::shared(), &plan).await;
     let ttl = Duration::from_millis(500);
     let mut slow = begin(&mut session, "slow", ttl).await.unwrap();
     let [held] = slow.balance(&mut session).await.unwrap().taken[..] else { panic!("the slot is free") };
-    let mut others = super::session(LocalServers::shared(), &plan).await;
     let mut next = begin(&mut others, "next", LONG).await.unwrap();
     let slow_commit =
         tokio::spawn(
