@@ -1,30 +1,20 @@
 //! A polite web crawler that keeps each page once and names the page that every near-duplicate
 //! repeats.
 //!
-//! The detector is the crate [`neardup`], the page reader the crate [`pagetext`], and what the parts exchange stands in
-//! [`model`]; they are re-exported here. The rest is gated by whole modules:
+//! The parts are crates, re-exported here. What a feature brings:
 //!
-//! | feature | rooms | for |
+//! | feature | crates | for |
 //! |---|---|---|
-//! | none | [`model`] | the values that the rooms exchange |
+//! | none | [`neardup`], [`pagetext`], [`model`] | the detector, the page reader, the values that the parts exchange |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `objects`, and of the engine `documents`, `focus`, `pipeline`, `crawl` | the crawler as a library |
-//! | `cluster` | `cluster` | several processes that share a crawl by way of PostgreSQL |
-//! | `pdf` | in `documents` | the text of PDF |
-//! | `cluster`, `dedup` and `export` | `batch` | several processes that deduplicate files |
-//! | `s3` | in `objects` | exports to S3, inputs from there |
-//! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
+//! | `cluster` | `cluster`, `batch` | several processes that share a crawl or the files of a manifest, by way of PostgreSQL |
+//! | `pdf` | in `documents` | the text of PDF |
+//! | `s3` | in `objects` | exports to S3, inputs from there |
+//! | `browser` | `headless` | pages that scripts draw |
 //! | `cli` | `report`, `demo`, `cli` | the program |
-//!
-//! Imports go downward only; rooms on one line do not know each other:
-//!
-//! ```text
-//! cli
-//! batch
-//! cluster
-//! ```
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -46,10 +36,10 @@ pub use ndcrawl_export as export;
 #[cfg(feature = "dedup")]
 pub use ndcrawl_dedup as dedup;
 
-#[cfg(all(feature = "cluster", feature = "dedup", feature = "export"))]
-pub mod batch;
 #[cfg(feature = "cluster")]
-pub mod cluster;
+pub use ndcrawl_batch as batch;
+#[cfg(feature = "cluster")]
+pub use ndcrawl_cluster as cluster;
 #[cfg(feature = "crawl")]
 pub use ndcrawl_dust as dust;
 #[cfg(all(feature = "browser", unix))]
