@@ -183,7 +183,7 @@ impl Work<'_> {
                     Err(error) => match of_cluster(&error) {
                         None => break Err(crawl_error(error)),
                         Some(broken) if broken.class() == ErrorClass::Broken => break Err(worker_error(broken)),
-                        Some(error) => tracing::warn!("begins anew with what the log has: {error}"),
+                        Some(error) => tracing::warn!("begins again with what the log has: {error}"),
                     },
                 },
                 Err(error) => break Err(worker_error(&error)),

@@ -99,8 +99,8 @@ impl CrawlCut {
     }
 
     /// Returns the snapshot of the database in which the logs are read.
-    pub(super) fn snapshot(&self) -> Option<String> {
-        Some(self.snapshot.clone())
+    pub(super) fn snapshot(&self) -> &str {
+        &self.snapshot
     }
 }
 

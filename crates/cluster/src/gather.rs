@@ -136,7 +136,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
     async fn urls(&mut self, session: &Session, crawl: &CrawlRow) -> Result<SlotRestore, ClusterError> {
         let map = crawl.slot_map();
         let mut restore = SlotRestore::new(OwnSlots::new(map, map.slots()));
-        let mut reader = SlotLogReader::seen(session, map.slots(), self.cut.snapshot()).await?;
+        let mut reader = SlotLogReader::seen(session, map.slots(), Some(self.cut.snapshot().to_owned())).await?;
         loop {
             let commits = reader.next(session).await?;
             if commits.is_empty() {
@@ -150,7 +150,7 @@ impl<T: FnMut(GatherProgress)> Gathering<'_, T> {
             }
             self.tell("URLs", reader.done(), reader.all());
         }
-        let mut reader = SlotLogReader::seen(session, map.slots(), self.cut.snapshot()).await?;
+        let mut reader = SlotLogReader::seen(session, map.slots(), Some(self.cut.snapshot().to_owned())).await?;
         let (mut page_lines, mut error_lines) = (Vec::new(), Vec::new());
         loop {
             let commits = reader.next(session).await?;

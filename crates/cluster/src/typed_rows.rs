@@ -1,4 +1,4 @@
-//! Statements that return values: rows as tuples, errors with what was asked.
+//! Statements that return values: rows as tuples, errors that name the operation.
 
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use tokio_postgres::{Error, GenericClient, Row};
@@ -35,7 +35,7 @@ tuples! {
 
 type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// `doing` says what is asked, as a verb.
+/// `doing` names the operation by a verb, for errors.
 impl<C: GenericClient + Sync> Watched<C> {
     /// Returns the rows.
     pub(super) async fn rows<T: FromRow>(
